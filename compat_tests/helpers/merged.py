@@ -133,9 +133,9 @@ def _cropped(x: Array) -> Array:
     return made
 
 
-_CUT = "reduce_window of single elements whose padding takes away"
-_SIDE_BY_SIDE = "reduce_window of windows side by side that spreads other dimensions"
-_PADS = "reduce_window that pads what a pad takes away"
+_CUT = "reduce_window of windows of one element that pads by a negative amount"
+_SIDE_BY_SIDE = "reduce_window of adjacent windows with base dilation in other dimensions"
+_PADS = "reduce_window that pads the result of a pad by a negative amount"
 _SLICES = "dynamic_slice of a dynamic_slice"
 _UPDATES = "update of a value by an earlier part of itself that is reshaped"
 _PRODUCTS = "reduce of a dot_general over three elements"

@@ -198,11 +198,11 @@ _SORTED = "sort of more than 16 operands"
 _SUMS = "sum of products of seven dimensions or more"
 _TURNS = "collective op computed from another of its channel"
 _POWERS = "power of integers by 64 or more"
-_SPREAD = "reduce_window of windows side by side that spreads other dimensions"
+_SPREAD = "reduce_window of adjacent windows with base dilation in other dimensions"
 _WORDS = "rng_bit_generator with a state of other than two or three words"
 _END = "sort of a dimension that is counted from the end"
 _LOGS = "log of a power"
-_ADDS = "addition of a constant and of one that takes it away"
+_ADDS = "addition of a constant and of one that cancels it"
 # The digits of each type, as IEEE 754 and bfloat16 have them.
 _DIGITS = {"f16_v1": 11, "bf16_v1": 8, "f32_v1": 24, "f64_v1": 53}
 _ALL: list[tuple[str, Callable[..., _Made], tuple[object, ...], bool | None]] = [

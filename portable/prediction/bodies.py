@@ -246,7 +246,7 @@ def _adds(padding: Sequence[int]) -> bool:
 
 
 def _cuts_single_elements(reading: Reading) -> bool:
-    """Find a reduce_window of single elements whose padding takes away, and adds nothing."""
+    """Find a reduce_window of windows of one element that pads by negative amounts alone."""
     found = {like(one) for one in reading.of(_WINDOW) if _cuts(reading, one)}
     applied = _applied(reading, _WINDOW) if found else ()
     return any(like(one.op) in found and {*one.roots} <= _SIMPLE for one in applied)
@@ -328,10 +328,10 @@ def _identities(element: str, root: str) -> frozenset[int] | None:
 
 
 BODIES: dict[str, FormRule] = {
-    "reduce_window of single elements whose padding takes away": FormRule(
+    "reduce_window of windows of one element that pads by a negative amount": FormRule(
         _cuts_single_elements, (ops(_WINDOW),)
     ),
-    "reduce_window of windows side by side that spreads other dimensions": FormRule(
+    "reduce_window of adjacent windows with base dilation in other dimensions": FormRule(
         _spreads_single_elements, (ops(_WINDOW),)
     ),
     "body applied to scalars that uses what is not constant around it": FormRule(_uses_outside),

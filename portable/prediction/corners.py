@@ -641,7 +641,7 @@ CORNERS: dict[str, FormRule] = {
     ),
     "scatter of windows that are part of a dimension": FormRule(_scatters_parts, (ops(*SCATTERS),)),
     "stable sort of several operands": FormRule(_is_stable, (ops(_SORT),)),
-    "window that fits once, by its stride, over more than it covers": FormRule(
+    "window that fits once because of its stride, and leaves elements over": FormRule(
         _fits_once, (ops(_CONVOLUTION, _REDUCE_WINDOW),)
     ),
     "convolution in one group over two or three dimensions, stride or dilation of 1": FormRule(

@@ -479,7 +479,7 @@ LOOPS: dict[str, FormRule] = {
     "while whose condition draws or asks for the device": FormRule(
         _ends_by_no_value, (ops(_WHILE), ops(*_FROM_NO_VALUE))
     ),
-    "while that does not count, whose body computes anew what it does not take": FormRule(
+    "while other than a counted loop, whose body replaces what it does not read": FormRule(
         _leaves_what_it_carries, (ops(_WHILE),), across=True
     ),
     "convert to unsigned integers of what a loop counts": FormRule(
@@ -491,13 +491,13 @@ LOOPS: dict[str, FormRule] = {
     "loop that may run no turn, and begins with what is computed": FormRule(
         _may_not_run, (ops(_WHILE),), across=True
     ),
-    "loop of a constant of different numbers in whose place a value from outside comes": FormRule(
+    "loop that replaces a constant of different numbers by a value from outside": FormRule(
         _goes_on_outside, (ops(_WHILE),), across=True
     ),
-    "loop in whose place a value comes that is computed outside of it": FormRule(
+    "loop that replaces what it carries by what is computed outside of it": FormRule(
         _gives_what_is_computed_outside, (ops(_WHILE),), across=True
     ),
-    "while of which not all is used, and whose body gives only what is outside": FormRule(
+    "while with unused results whose body returns only values from outside": FormRule(
         _gives_what_is_outside, (ops(_WHILE),), across=True
     ),
 }

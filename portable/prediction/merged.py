@@ -353,7 +353,7 @@ MERGED: dict[str, FormRule] = {
     "elementwise op of a gather of constants": FormRule(
         _computes_from_a_gather, (ops(*GATHERS), ops("vhlo.constant_v1")), across=True
     ),
-    "reduce_window that pads what a pad takes away": FormRule(
+    "reduce_window that pads the result of a pad by a negative amount": FormRule(
         _pads_what_it_cuts, (ops(_WINDOW), ops(_PAD)), across=True
     ),
     "reduce of a dot_general over three elements": FormRule(

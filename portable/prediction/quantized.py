@@ -202,7 +202,7 @@ QUANTIZED: dict[str, FormRule] = {
     "quantized type that is not removed": FormRule(_is_compiled, (_WHERE,)),
     "quantized type": FormRule(lambda _: True, (_WHERE,)),
     "ceil or floor of a quantized type": _any(*_ROUNDED),
-    "op of a quantized type that MHLO has not": _any(*_NOT_OF_MHLO, *_TANS),
+    "op of a quantized type that MHLO does not have": _any(*_NOT_OF_MHLO, *_TANS),
     "elementwise op or reshape of quantized and other types": FormRule(
         _mixed, (_WHERE, ops(*_ELEMENTWISE))
     ),

@@ -396,7 +396,7 @@ def _one_throughout(
 
 
 def _adds_and_takes_away(reading: Reading) -> bool | None:
-    """Find perhaps an addition of a constant and of one that takes it away again.
+    """Find perhaps an addition of a constant and of one that cancels it.
 
     XLA adds the two constants: what they would have rounded is not.
     """
@@ -837,7 +837,7 @@ SIMPLIFIED: dict[str, FormRule] = {
     "product, quotient or power of exponentials": FormRule(
         _merges_exponentials, (ops(_EXPONENTIAL), ops(_MULTIPLY, _DIVIDE, _POWER)), across=True
     ),
-    "addition of a constant and of one that takes it away": FormRule(
+    "addition of a constant and of one that cancels it": FormRule(
         _adds_and_takes_away, (ops(_CONSTANT), ops(_ADD, _SUBTRACT)), across=True
     ),
     "abs of the square of an integer": FormRule(
