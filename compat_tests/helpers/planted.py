@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import portable
@@ -86,17 +87,22 @@ class _Miscompiling:
 
 
 class PlantedHunt(Hunt):
-    """A hunt in which all Releases have defects."""
+    """A hunt in which all Releases have defects, and some have others."""
 
     defects: Sequence[str] = ()
+    others: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+    def defects_of(self, release: Release) -> Sequence[str]:
+        """Return what a Release has."""
+        return self.others.get(str(release), self.defects)
 
     def _executor(self, release: Release, name: str = "") -> Executor:
         executor = super()._executor(release, name)
-        return executor if name else _Miscompiling(executor, self.defects)  # type: ignore[return-value]  # it has what a hunt calls
+        return executor if name else _Miscompiling(executor, self.defects_of(release))  # type: ignore[return-value]  # it has what a hunt calls
 
     def _run(self, on: str = "") -> Run:
         run = super()._run(on)
-        return run if on else _PlantedRun(run, self.defects)  # type: ignore[return-value]  # it has what a hunt calls
+        return run if on else _PlantedRun(run, self.defects_of)  # type: ignore[return-value]  # it has what a hunt calls
 
 
 class _PlantedRun:
@@ -104,20 +110,21 @@ class _PlantedRun:
 
     Args:
         run: What would run it.
-        defects: What the Releases have.
+        defects: Says what a Release has.
     """
 
-    def __init__(self, run: Run, defects: Iterable[str]) -> None:
+    def __init__(self, run: Run, defects: Callable[[Release], Iterable[str]]) -> None:
         self._run = run
         self._defects = defects
 
     def computed(
         self, items: Sequence[Item], releases: Sequence[Release]
     ) -> Iterator[tuple[Item, Release, Observation, list[Array]]]:
-        """Have the Release execute what it makes of the programs."""
+        """Have the Release, which is one, execute what it makes of the programs."""
+        (release,) = releases
         made = []
         for item in items:
-            artifact = planted(item.artifact(), self._defects)
+            artifact = planted(item.artifact(), self._defects(release))
             if artifact.digest != item.digest:
                 path = Path(item.path).with_suffix(".other.bc")
                 artifact.save(path)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import pytest
 
 from compat_tests.helpers.planted import DEFECTS, PlantedHunt
 from portable.cli import main
-from portable.fuzz.campaign import Campaign
+from portable.fuzz import generate, hunting
+from portable.fuzz.campaign import Campaign, Progress
 from portable.fuzz.hunting import Hunt
 from portable.matrix import Store
 from portable.releases import find_release
@@ -22,6 +25,14 @@ pytestmark = pytest.mark.old_releases
 NEWEST, OLDER = "jaxlib 0.12.0.1", "jaxlib 0.5.3"
 # Ops that are exact, so that no rounding is in the way.
 EXACT = ("maximum", "minimum", "select", "reverse", "transpose", "concatenate", "negate", "compare")
+
+NEGATED_AND_REVERSED = """
+func.func @main(%a: tensor<2x2xi32>) -> (tensor<2x2xi32>, tensor<2x2xi32>) {
+  %negated = stablehlo.negate %a : tensor<2x2xi32>
+  %reversed = stablehlo.reverse %a, dims = [0, 1] : tensor<2x2xi32>
+  return %negated, %reversed : tensor<2x2xi32>, tensor<2x2xi32>
+}
+"""
 
 H = TypeVar("H", bound=Hunt)
 
@@ -60,6 +71,21 @@ def test_a_planted_defect_is_found_reduced_and_told_apart(op: str, store: Store)
         assert op in {one.partition("(")[0] for one in cause.ops}
         assert len(cause.ops) <= 5
         assert cause.releases == (NEWEST,)
+
+
+def test_a_cause_does_not_hide_that_of_another_release(store: Store) -> None:
+    """In one program two Releases compute something else, each by an op of its own."""
+    made = hunt(PlantedHunt, store, OLDER, NEWEST)
+    planted = {OLDER: "negate", NEWEST: "reverse"}
+    made.others = {release: [op] for release, op in planted.items()}
+    numbers = np.array([[1, 2], [3, 4]], np.int32)
+    program = dataclasses.replace(generate(0, judged=True), text=NEGATED_AND_REVERSED)
+    find = hunting._Find(program, (numbers,), "0/0", "another integer", made.releases)
+    made._explain(find, Progress())
+    causes = made.campaign.causes()
+    assert {cause.releases: cause.ops for cause in causes} == {
+        (release,): (f"{op}(i32)",) for release, op in planted.items()
+    }
 
 
 def test_nothing_is_found_where_nothing_is_wrong(store: Store) -> None:

@@ -12,7 +12,7 @@ import itertools
 import time
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -183,13 +183,24 @@ class Hunt:
                 hint="begin again; if it stays so, try it on a program: portable run --on",
             )
         for find in _few_of_each(finds, [*self.campaign.causes()]):
+            self._explain(find, done)
+        return done
+
+    def _explain(self, find: _Find, done: Progress) -> None:
+        """Reduce a find; again for those Releases on which what is left is right.
+
+        They compute something else in the program too, by another cause.
+        """
+        while find.releases:
+            *others, _ = find.releases
             try:
                 cause = self._reduced(find, done)
             except (ConditionNeverHolds, ConditionNotStable):
                 done.unconfirmed[f"{find.seed}: {find.kind}"] += 1
             else:
                 done.causes[cause.name] += 1
-        return done
+                others = [one for one in others if str(one) not in cause.releases]
+            find = replace(find, releases=tuple(others))
 
     def _made(self, number: int, covered: Mapping[str, int]) -> Generated:
         """Return a program; what earlier rounds had seldom is in it more often."""
@@ -301,7 +312,7 @@ class Hunt:
                 crashes = find.kind.startswith(CRASH)
                 return None if kind == _REFUSED and not crashes else kind == find.kind
 
-            states = {one: one in find.releases or shows(one) for one in self.releases}
+            states = {one: one is find.releases[-1] or shows(one) for one in self.releases}
             affected = tuple(one for one, state in states.items() if state)
             explained = left_open(smallest.text, find.kind, [*map(str, affected)])
             foreseen = _foreseen(smallest.text, target, affected)
