@@ -202,6 +202,55 @@ def test_what_a_killed_writer_leaves_is_swept_by_the_next(what: str, tmp_path: P
     assert len(left) == 1
 
 
+_AT_EACH_LINE = """
+import os, sys
+from portable.system import files, scratch
+what, left, done = sys.argv[1], [], False
+def write():
+    if what == "file":
+        files.write_file("written", b"new")
+    else:
+        with files.new_directory("written") as made:
+            os.mkdir(made + "/inside")
+def traced(most):
+    lines = 0
+    def tracer(frame, event, _):
+        nonlocal lines
+        ours = frame.f_code.co_filename in (files.__file__, scratch.__file__)
+        lines += ours and event == "line"
+        if lines == most:
+            sys.settrace(None)
+            sys.exit(143)
+        return tracer if ours else None
+    sys.settrace(tracer)
+number = 0
+while not done:
+    number += 1
+    if not (child := os.fork()):
+        traced(number)
+        write()
+        sys.settrace(None)
+        sys.exit(0)
+    done = os.waitpid(child, 0)[1] == 0
+    left += [(number, one) for one in os.listdir() if one != "written"]
+    for name in os.listdir():
+        os.system(f"rm -r {name}")
+print(number, left)
+"""
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_signal_at_any_line_leaves_nothing(what: str, tmp_path: Path) -> None:
+    """The process ends in an orderly way, as the command line does, and no other has to sweep."""
+    ran = subprocess.run(
+        [sys.executable, "-c", _AT_EACH_LINE, what],
+        cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    number, left = ran.stdout.split(maxsplit=1)
+    assert int(number) > 30
+    assert left.strip() == "[]"
+
+
 def test_processes_that_sweep_at_once_lose_nothing(tmp_path: Path) -> None:
     """Each makes what it needs while the others look for what was left."""
     code = (

@@ -350,12 +350,11 @@ def write_through(path: str | os.PathLike[str], write: Callable[[FileIO], object
             os.fsync(stream.fileno())
             # While it is open: until then it is not taken for a leftover.
             Path(temporary).replace(where)
-    except BaseException as error:
+    except (OSError, ValueError) as error:
+        raise file_error("write", error, path) from error
+    finally:
         if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, (OSError, ValueError)):
-            raise file_error("write", error, path) from error
-        raise
+            scratch.remove_file(temporary)
 
 
 def _write_stream(path: str, write: Callable[[FileIO], object]) -> None:

@@ -1,11 +1,13 @@
 """Temporary files and folders; what a killed process leaves is swept by the next one.
 
 Whoever makes one locks it for as long as it is needed, and the kernel lets go of a lock when its
-process ends: what is named like ours and can be locked is abandoned.
+process ends: what is named like ours and can be locked is abandoned. A process that a signal ends
+in an orderly way removes what it still has, wherever in this code the signal came.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import os
@@ -18,12 +20,14 @@ from portable.system.trees import remove_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["folder", "forget", "make_file", "make_folder", "remove_folder"]
+__all__ = ["folder", "forget", "make_file", "make_folder", "remove_file", "remove_folder"]
 
 _BEFORE, _AFTER = ".portable-", ".tmp"
 _NAME = re.compile(r"\.portable-[a-z0-9_]{8}\.tmp")
 # Each folder is swept once in the life of a process: it may hold very many files.
 _SWEPT: set[str] = set()
+# What this process has made, or is about to, and has not removed; a fork is another process.
+_MADE: set[tuple[int, str]] = set()
 
 
 def make_file(parent: str) -> tuple[int, str]:
@@ -33,12 +37,14 @@ def make_file(parent: str) -> tuple[int, str]:
         parent: The folder.
 
     Returns:
-        A descriptor to write to, which holds the lock until it is closed, and the path.
+        A descriptor to write to, which holds the lock until it is closed, and the path. It is for
+        `remove_file`, also where it was moved.
 
     Raises:
         OSError: It cannot be made.
     """
-    return _made(parent, lambda: tempfile.mkstemp(_AFTER, _BEFORE, parent))
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return _made(parent, lambda path: os.open(path, flags, 0o600))
 
 
 def make_folder(parent: str | None = None) -> tuple[int, str]:
@@ -53,22 +59,32 @@ def make_folder(parent: str | None = None) -> tuple[int, str]:
     Raises:
         OSError: It cannot be made.
     """
-    home = parent or tempfile.gettempdir()
 
-    def make() -> tuple[int, str]:
-        while True:
-            path = tempfile.mkdtemp(_AFTER, _BEFORE, home)
-            # Until it is open it cannot be locked, and another process may sweep it.
-            with contextlib.suppress(FileNotFoundError):
-                return os.open(path, os.O_RDONLY | os.O_DIRECTORY), path
+    def make(path: str) -> int | None:
+        os.mkdir(path, 0o700)
+        try:
+            return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:  # it cannot be locked before it is open: another process swept it
+            return None
+        except OSError:
+            os.rmdir(path)
+            raise
 
-    return _made(home, make)
+    return _made(parent or tempfile.gettempdir(), make)
+
+
+def remove_file(path: str) -> None:
+    """Remove a file that `make_file` made, if it is still there."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    _MADE.discard((os.getpid(), path))
 
 
 def remove_folder(handle: int, path: str) -> None:
     """Remove a folder that `make_folder` made, and let go of it."""
     remove_tree(path)
     os.close(handle)
+    _MADE.discard((os.getpid(), path))
 
 
 @contextlib.contextmanager
@@ -86,13 +102,33 @@ def forget() -> None:
     _SWEPT.clear()
 
 
-def _made(parent: str, make: Callable[[], tuple[int, str]]) -> tuple[int, str]:
+def _made(parent: str, make: Callable[[str], int | None]) -> tuple[int, str]:
     _sweep(os.path.realpath(parent))
     while True:
-        handle, path = make()
-        if _lock(handle) is not False and os.path.exists(path):
-            return handle, path
-        os.close(handle)  # another process swept it between the two calls
+        path = os.path.abspath(os.path.join(parent, f"{_BEFORE}{os.urandom(4).hex()}{_AFTER}"))
+        mine = (os.getpid(), path)
+        _MADE.add(mine)
+        try:
+            handle = make(path)
+        except FileExistsError:  # the name is taken
+            handle = None
+        except OSError:
+            _MADE.discard(mine)
+            raise
+        if handle is not None:
+            if _lock(handle) is not False and os.path.exists(path):
+                return handle, path
+            os.close(handle)  # another process swept it between the two calls
+        _MADE.discard(mine)
+
+
+@atexit.register
+def _remove_all() -> None:
+    """Remove what a signal left: it may have come before anybody else knew of it."""
+    for process, path in sorted(_MADE):
+        if process == os.getpid():
+            with contextlib.suppress(OSError):
+                (remove_tree if os.path.isdir(path) else os.unlink)(path)
 
 
 def _lock(handle: int) -> bool | None:
