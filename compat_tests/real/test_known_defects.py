@@ -18,13 +18,14 @@ _GREEN = {
     "interpreter-total-order": "the interpreter that judged is wrong",
     "convolution-padding-skipped": "it depends on infinities in the kernel, which may be any",
 }
-# No value shows the first; the second was not looked into. The next two are roundings: beside
-# numbers 1e7 times as great, and of one of which the sine is a difference of exponentials. Then two
-# of what infinities become: by the zeros between the elements of a dilated convolution, and in
-# a triangular_solve, of which the specification does not say the order. Of seed 83: four that ended
-# jaxlib 0.4.33 in that process and in no other; operands that an algorithm asks for in bf16; what
-# stands beside 3.4e38 in an fft; two of a subnormal number that is taken for zero; the tangent of
-# complex numbers above 60,000; and a convolution that IREE computed right when it was asked again.
+# The first was reduced on IREE alone, and hid what jaxlib 0.4.26 does; the second was not looked
+# into. The next two are roundings: beside numbers 1e7 times as great, and of one of which the
+# sine is a difference of exponentials. Then two of what infinities become: by the zeros between
+# the elements of a dilated convolution, and in a triangular_solve, of which the specification
+# does not say the order. Of seed 83: four that ended jaxlib 0.4.33 in that process and in no
+# other; operands that an algorithm asks for in bf16; what stands beside 3.4e38 in an fft; two of
+# a subnormal number that is taken for zero; the tangent of complex numbers above 60,000; and a
+# convolution that IREE computed right when it was asked again.
 _NOT_EXPLAINED = {
     "2026-11-23-b-power-f32-nan-for-a-number-9d84c2",
     "2026-11-27-b-batch-norm-inference-f32-a-number-for-nan-372b26",

@@ -196,6 +196,11 @@ def test_denormal_numbers_are_no_inputs() -> None:
             "a number for NaN",
             True,
         ),
+        (
+            "%0 = stablehlo.bitcast_convert %a : (i32) -> tensor<f32>\n%1 = stablehlo.power",
+            "NaN for a number",
+            True,
+        ),
         ("%0 = stablehlo.fft %a, type =  FFT, length = [5]", "another number", False),
         (
             "%0 = stablehlo.reduce_precision %a, format = e4m0 : tensor<bf16>",
