@@ -49,6 +49,8 @@ LISTINGS = ("CHANGELOG.md", "findings.md")
 """What is long, and a third of the index that every page loads: the search does not find it.
 
 Findings have pages of their own."""
+# Neither does it find these tables.
+_NOT_SEARCHED = re.compile(rf"{'|'.join(map(re.escape, LISTINGS))}|findings/hunt\.md|observed/.*")
 LISTING_BYTES = 400 << 10
 """How many bytes the page of a listing has at most, as `PAGE_BYTES`."""
 _EXCLUDED = "---\nsearch:\n  exclude: true\n---\n"
@@ -80,8 +82,8 @@ def lay_out(folder: Path) -> Path:
         text = re.sub(
             rf"\]\(\.\./((?:\.\./)*(?:{'|'.join(BESIDE)}))", r"](\1", page.read_text("utf-8")
         )
-        excluded = _EXCLUDED if page.parent == sources and page.name in LISTINGS else ""
-        page.write_text(excluded + text, "utf-8")
+        is_searched = not _NOT_SEARCHED.fullmatch(page.relative_to(sources).as_posix())
+        page.write_text(text if is_searched else _EXCLUDED + text, "utf-8")
     make_playground(sources / "playground")
     for name, text in reference().items():
         path = sources / "reference" / name

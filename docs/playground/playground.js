@@ -238,7 +238,8 @@
         ...ones.map((one) => {
           const label = `${one.distribution} ${one.version}: ${STATES[one.state][1]}`;
           const square = make("button", { type: "button", role: "gridcell", class: `square ${one.state}`, tabindex: "-1", title: label, "aria-label": label }, STATES[one.state][0]);
-          square.addEventListener("focus", () => explain(square, one));
+          // Safari does not focus a button that is clicked.
+          for (const seen of ["focus", "click"]) square.addEventListener(seen, () => explain(square, one));
           square.addEventListener("click", () => explain(square, one));
           return square;
         }));
