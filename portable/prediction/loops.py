@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["LOOPS", "taken_results"]
+__all__ = ["LOOPS", "ends_of_loops", "taken_results"]
 
 _WHILE, _RETURN, _FUNCTION = "vhlo.while_v1", "vhlo.return_v1", "vhlo.func"
 _COMPARE, _LESS, _ADD, _CONVERT = "vhlo.compare_v1", 5, "vhlo.add", "vhlo.convert"
@@ -89,7 +89,7 @@ def _leaves_what_it_carries(reading: Reading) -> bool | None:
     loops = _all_loops(reading)
     _look_inside(reading, loops)
     perhaps = False
-    for number, (asks, ends) in _ends(reading).items():
+    for number, (asks, ends) in ends_of_loops(reading).items():
         loop = loops[number]
         left = {*range(loop.carried)}.difference(loop.unused, loop.kept, loop.given)
         first = reading.firsts[ends.number]
@@ -116,7 +116,7 @@ def _is_anew(reading: Reading, ends: Visit, at: int, carried: range) -> bool:
     return reading.walk.around[source[0]] == owner and source[0] not in ends.constants
 
 
-def _ends(reading: Reading) -> Mapping[int, tuple[Visit, Visit]]:
+def ends_of_loops(reading: Reading) -> Mapping[int, tuple[Visit, Visit]]:
     """Return what ends the condition and the body of each loop, by its number."""
     walk = reading.walk
     return {
@@ -170,7 +170,7 @@ def _converts_counts(reading: Reading) -> bool:
     """
     counts = {
         number: reading.firsts[ends.number] + at
-        for number, (asks, ends) in _ends(reading).items()
+        for number, (asks, ends) in ends_of_loops(reading).items()
         if (at := _counted(reading, number, asks, ends)) is not None
     }
     handed: dict[int, set[int]] = {}  # to functions: which of their arguments are such
@@ -328,7 +328,7 @@ def _may_not_run(reading: Reading) -> bool | None:
 def _goes_on_outside(reading: Reading) -> bool | None:
     """Find perhaps a loop of which a value is a constant first, and then one from outside of it."""
     walk, alike = reading.walk, functools.cache(functools.partial(is_one_number, reading))
-    for number, (_, ends) in _ends(reading).items():
+    for number, (_, ends) in ends_of_loops(reading).items():
         loop, first = walk[number], reading.firsts[ends.number]
         given = zip(loop.sources, ends.sources, ends.operands, strict=False)
         for begin, source, value in given:
@@ -346,7 +346,7 @@ def _gives_what_is_computed_outside(reading: Reading) -> bool | None:
     Also what it carries and does not change, in another place. IREE frees it in each turn.
     """
     walk, same = reading.walk, given_back(reading)
-    for number, (_, ends) in _ends(reading).items():
+    for number, (_, ends) in ends_of_loops(reading).items():
         begins, first = walk[number].sources, reading.firsts[ends.number]
         pairs = zip(begins, ends.sources, ends.operands, strict=False)
         for at, (begin, source, value) in enumerate(pairs):
@@ -384,7 +384,7 @@ def given_back(reading: Reading) -> set[tuple[int, int]]:
     """Return what loops carry and their bodies give back as it is, by their numbers."""
     return {
         (number, at)
-        for number, (_, ends) in _ends(reading).items()
+        for number, (_, ends) in ends_of_loops(reading).items()
         for at, (source, value) in enumerate(zip(ends.sources, ends.operands, strict=True))
         if source is None and value == reading.firsts[ends.number] + at
     }
@@ -415,7 +415,7 @@ def _slices_beside_a_loop(reading: Reading) -> bool | None:
     By another value than the one that is counted, as JAX carries its own index: IREE reads that
     back, and what the inner loop changes may change before.
     """
-    walk, ends, folded = reading.walk, _ends(reading), reading.folded
+    walk, ends, folded = reading.walk, ends_of_loops(reading), reading.folded
     repeated = _repeated(reading)
     around = _with_loops(reading)
     for visit in walk.of([_SLICE]):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from portable.prediction.form import FormRule, ops
 from portable.prediction.functions import CALLS
+from portable.prediction.loops import ends_of_loops
 from portable.prediction.reduced import ANYTHING, Reductions
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOVED"]
 
-_RETURN, _WHILE = "vhlo.return_v1", "vhlo.while_v1"
+_WHILE = "vhlo.while_v1"
 
 
 def _moves_the_computed(reading: Reading) -> bool | None:
@@ -29,15 +30,11 @@ def _moves_the_computed(reading: Reading) -> bool | None:
     begun = {loop: places for loop, places in _begun(reading) if places}
     if not begun:
         return False
-    reduced, asked = Reductions(reading), set[int]()
-    for ends in reading.walk.of([_RETURN]):
-        loop = reading.walk.around[ends.number]
-        if loop not in begun:
-            continue
-        if loop not in asked:  # the condition
-            asked.add(loop)
-        elif any(
-            _is_moved(reduced, ends, at, loop, begun[loop]) for at in range(len(ends.sources))
+    reduced = Reductions(reading)
+    for loop, (_, ends) in ends_of_loops(reading).items():
+        places = begun.get(loop)
+        if places and any(
+            _is_moved(reduced, ends, at, loop, places) for at in range(len(ends.sources))
         ):
             return None
     return False
@@ -65,7 +62,7 @@ def _is_moved(reduced: Reductions, ends: Visit, at: int, loop: int, begun: set[i
     source = ends.sources[at]
     outside = source is not None and source[0] < loop
     for number, place in reduced.equal(ends, at) - {(loop, ~at)}:
-        if number != loop or place >= 0:  # what is no argument of the body
+        if number != loop or place >= 0:  # not an argument of the body
             outside = True
         elif not begun.isdisjoint((at, ~place)):
             return True

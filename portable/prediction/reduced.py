@@ -40,7 +40,7 @@ _MOST = 8  # values are looked at, of more it may be any
 # by another.
 _NONE, _ONE, _SEVERAL = 1, 2, 4
 _PERHAPS = _NONE | _SEVERAL
-# What always gives something else, whatever it takes.
+# Ops whose result is never one of their operands.
 _NEW = kinds(
     "abs batch_norm_grad batch_norm_inference batch_norm_training cbrt ceil cholesky constant"
     " cosine count_leading_zeros custom_call exponential exponential_minus_one fft floor iota"
