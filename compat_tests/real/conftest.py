@@ -10,10 +10,11 @@ from compat_tests.helpers.sharded import Exported, export_all
 from portable import bindings
 from portable.bindings import Library
 from portable.releases import find_release
-from portable.runtime.environments import Environment, Environments
+from portable.runtime.environments import Environment, Environments, Recipe
 from portable.runtime.executors import Executor, find_executor
 from tools.consumer import ERAS
 
+_MARK = "mark it: more_releases"
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 
@@ -49,13 +50,28 @@ def release(request: pytest.FixtureRequest) -> Callable[[str], Environment]:
 
     One takes 0.4 GB: a run that leaves out what needs more of them is refused others.
     """
-    environments, few = Environments(), "not more_releases" in request.config.option.markexpr
+    environments, few = Environments(), _few(request.config)
 
     def get(name: str) -> Environment:
-        assert not few or name in {*ERAS, *SMALL}, "mark it: more_releases"
+        assert not few or name in {*ERAS, *SMALL}, _MARK
         return environments.get(find_release(name))
 
     return get
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fetched(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Refuse a run that leaves out what needs more Releases, and fetched some."""
+    cache = Environments()
+    known = {Recipe.of(find_release(name)).name for name in (*ERAS, *SMALL)}
+    before = {one.name for one in cache.all()} | known
+    yield
+    more = sorted({one.name for one in cache.all()} - before) if _few(request.config) else []
+    assert not more, f"{_MARK}: fetched {', '.join(more)}"
+
+
+def _few(config: pytest.Config) -> bool:
+    return "not more_releases" in config.option.markexpr
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from portable.fuzz.campaign import Campaign, Progress
 from portable.fuzz.hunting import Hunt
 from portable.matrix import Store
 from portable.releases import find_release
-from portable.runtime.environments import Environments
+from portable.runtime.environments import EnvironmentFailed, Environments, Recipe
 
 pytestmark = pytest.mark.old_releases
 
@@ -37,6 +37,13 @@ func.func @main(%a: tensor<2x2xi32>) -> (tensor<2x2xi32>, tensor<2x2xi32>) {
 H = TypeVar("H", bound=Hunt)
 
 
+class _NoMore(Environments):
+    """The environments that there are: it makes none, as of Releases that date what is found."""
+
+    def _make(self, recipe: Recipe) -> NoReturn:
+        raise EnvironmentFailed(f"{recipe.name} is not here")
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """Return what was observed: nothing."""
@@ -46,12 +53,15 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def hunt(kind: type[H], store: Store, *names: str, only: Sequence[str] = EXACT) -> H:
     """Return a hunt on some Releases, in the directory of the store."""
+    releases = [find_release(name) for name in names]
+    for release in releases:
+        Environments().get(release, to_execute=True)
     return kind(
         Campaign(Path(store.path).parent, 0),
-        [find_release(name) for name in names],
+        releases,
         find_release(NEWEST),
         store,
-        Environments(),
+        _NoMore(),
         only=only,
     )
 
