@@ -512,7 +512,9 @@ def table(
             earlier |= {one: column | earlier[one] for one, column in learnt.items()}
         if of is not None:
             learnt = {
-                one: earlier[one] | _own(programs, column) if one in earlier else column
+                one: earlier[one] | _news(_own(programs, column), earlier[one])
+                if one in earlier
+                else column
                 for one, column in learnt.items()
             }
         found = [(earlier if adding else earlier | learnt)[one.version] for one in listed]
@@ -530,6 +532,16 @@ def _own(programs: Sequence[Program], column: Column) -> Column:
     """Return what is said of the ops that programs are about, with what is in their bodies."""
     own: set[str] = set().union(*(program.own for program in programs))
     return {one: ability for one, ability in column.items() if one in own}
+
+
+def _news(column: Column, earlier: Column) -> Column:
+    """Leave out what says less than what stood there: this time nothing was compared with it."""
+    compared = {Ability.COMPUTES, Ability.WRONG}
+    return {
+        one: ability
+        for one, ability in column.items()
+        if not (ability is Ability.COMPILES and earlier.get(one) in compared)
+    }
 
 
 def _earlier(section: Executions) -> dict[str, Column]:

@@ -207,3 +207,21 @@ def test_programs_of_some_ops_say_nothing_of_others(store: Path) -> None:
     assert found.executed == ("0.10.2", "0.12.0.1")
     assert found.rows["tan"] == [("-c", "f32")]
     assert found.rows["add"] == [("cr", "f32;i4"), ("-x", "i4 in reduce")]
+
+
+def test_what_nothing_is_compared_with_takes_nothing_back(store: Path) -> None:
+    """Where an op was seen to compute the same, that it compiles is no news; a refusal is."""
+    programs = [
+        Program("add 1", NOTHING, frozenset({"add f32"})),
+        Program("add 2", NOTHING, frozenset({"add i8"})),
+    ]
+    _write(
+        store, "jaxlib-0.10.2-pjrt", *({"program": one.name, **_result("c")} for one in programs)
+    )
+    alone = find_release("jaxlib 0.10.2")
+    found = parse(table(programs, KNOWN, of=[alone]))["jaxlib"]
+    assert found.rows["add"] == [("cr", "f32;i4"), ("-x", "i4 in reduce"), ("k-", "i8")]
+    refused = ({"program": one.name, "ended": "r", "reason": "no"} for one in programs)
+    _write(store, "jaxlib-0.10.2-pjrt", *refused)
+    found = parse(table(programs, KNOWN, of=[alone]))["jaxlib"]
+    assert found.rows["add"] == [("rr", "f32"), ("cr", "i4"), ("-x", "i4 in reduce"), ("r-", "i8")]
