@@ -66,12 +66,17 @@ _CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
 _ABS, _IOTA = "vhlo.abs_v1", "vhlo.iota_v1"
 _ADD = "vhlo.add_v1"
 _REDUCE, _MAXIMUM = "vhlo.reduce_v1", "vhlo.maximum_v1"
-_CONCATENATE, _DYNAMIC_PAD = "vhlo.concatenate_v1", "vhlo.dynamic_pad_v1"
+_CONCATENATE = "vhlo.concatenate_v1"
+# What may pad by a constant, by amounts that are no attribute.
+_PADDING_DYNAMICALLY = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2", "vhlo.dynamic_pad_v1")
 _SORT = "vhlo.sort_v1"
 _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
+_DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
 _SPLITTING = frozenset(
-    f"vhlo.{name}" for name in ("abs_v1", "cosine_v1", "cosine_v2", "sine_v1", "sine_v2")
-)
+    {"vhlo.abs_v1", "vhlo.cosine_v1", "vhlo.cosine_v2", "vhlo.sine_v1", "vhlo.sine_v2"}
+).union({_DIVIDE, _TRANSFORM})
+# What transforms to real numbers, as VHLO numbers it; IREE looks up the others of fewer than that.
+_TO_REAL, _LOOKED_UP = 3, 8
 _NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
 # Of two and four bits no number is as great as 64.
 _INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (8, 16, 32, 64))
@@ -233,7 +238,7 @@ def _splits_a_complex_constant(reading: Reading) -> bool | None:
     several: dict[tuple[int, int], bool] = {}
     perhaps = False
     for visit in reading.walk.of(_SPLITTING):
-        source, operation = (*visit.sources[:1], None)[0], visit.operation
+        source, operation = _taken_apart(reading, visit), visit.operation
         if source is None or reading.element(reading.walk.type(source)) not in _COMPLEX:
             continue
         if (constant := visit.constant(source)) is None:
@@ -246,6 +251,18 @@ def _splits_a_complex_constant(reading: Reading) -> bool | None:
             return True
         perhaps |= several[key]
     return None if perhaps else False
+
+
+def _taken_apart(reading: Reading, visit: Visit) -> Source | None:
+    """Return the operand of an op of which IREE computes with the parts one by one."""
+    sources, operation = (*visit.sources[:2], None, None)[:2], visit.operation
+    if visit.name == _DIVIDE:
+        computed = all(source is not None and source[0] in reading.folded for source in sources)
+        return sources[1] if computed and visit.constant(sources[1]) is None else None
+    if visit.name == _TRANSFORM and reading.value(operation, "fft_type").get("value") != _TO_REAL:
+        lengths = reading.numbers(operation, "fft_length")
+        return sources[0] if max(lengths, default=_LOOKED_UP) >= _LOOKED_UP else None
+    return sources[0]
 
 
 def _pads_convolutions_by_less_than_nothing(reading: Reading) -> bool:
@@ -265,7 +282,7 @@ def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
     """Find complex numbers that are padded by a constant on an edge, and not between elements.
 
     A convolution pads by zero. IREE sums up what comes before without padding. Of a dynamic_pad
-    the amounts are no attribute.
+    or dynamic_conv the amounts are no attribute.
     """
     summing = {
         like(one) for one in reading.of(_REDUCE_WINDOW) if one.results and sums_up(reading, one)
@@ -283,7 +300,7 @@ def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
             amounts = [n for side in sides for n in reading.numbers(operation, side)]
             if any(0 < amount < NEGATIVE for amount in amounts):
                 return True
-    return None if _giving(reading, [_DYNAMIC_PAD], _COMPLEX) else False
+    return None if _giving(reading, _PADDING_DYNAMICALLY, _COMPLEX) else False
 
 
 def _scatters_nothing(reading: Reading) -> bool:
@@ -880,7 +897,7 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "pad or convolution of complex numbers by a constant": FormRule(
         _pads_complex_by_a_constant,
-        (types(_COMPLEX), ops(_CONVOLUTION, _DYNAMIC_PAD, *_PADDING)),
+        (types(_COMPLEX), ops(_CONVOLUTION, *_PADDING_DYNAMICALLY, *_PADDING)),
         across=True,
     ),
     "scatter of updates without elements into a tensor that has some": FormRule(
@@ -957,7 +974,7 @@ COMPUTED: dict[str, FormRule] = {
     "constant of several complex<f64>": FormRule(
         _constants_of_complex_f64, (types(_COMPLEX), ops(_CONSTANT))
     ),
-    "abs, cosine or sine of a constant of several complex numbers": FormRule(
+    "abs, cosine, sine, fft or quotient of a constant of several complex numbers": FormRule(
         _splits_a_complex_constant,
         (types(_COMPLEX), ops(_CONSTANT, _IOTA), ops(*_SPLITTING)),
         across=True,

@@ -51,6 +51,7 @@ from portable.prediction.magnitudes import Magnitudes
 from portable.prediction.masks import MASKS
 from portable.prediction.merged import MERGED
 from portable.prediction.moved import MOVED
+from portable.prediction.narrowed import NARROWED
 from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
@@ -878,6 +879,7 @@ FORMS: dict[str, FormRule] = {
     **LOOPS,
     **INDICES,
     **MOVED,
+    **NARROWED,
     **SIMPLIFIED,
     **SPECIALS,
     **UNSIGNED,

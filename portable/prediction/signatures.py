@@ -160,7 +160,10 @@ class _Naming:
 
 
 def _windows_are_apart(reading: Reading, signature: OpSignature) -> bool:
-    """Say whether windows neither overlap nor are padded, and move by more than one."""
+    """Say whether windows neither overlap nor are padded, and move by more than one.
+
+    None is the only one over what it does not cover: IREE has no code for that.
+    """
     sizes, strides = (
         reading.numbers(signature, f"window_{name}") for name in ("dimensions", "strides")
     )
@@ -168,8 +171,11 @@ def _windows_are_apart(reading: Reading, signature: OpSignature) -> bool:
     rank = max(len(sizes), len(strides))
     if not sizes or max(strides, default=1) == 1 or any(reading.numbers(signature, "padding")):
         return False
-    each = (values * rank if len(values) == 1 else values for values in (strides, sizes))
-    return all(map(operator.ge, *each))
+    strides, sizes = (values * rank if len(values) == 1 else values for values in (strides, sizes))
+    over, source = (*(signature.operand_types or ()), None, None)[:2]
+    shapes = (sizes, reading.dimensions(over) or (), reading.dimensions(source) or ())
+    covered = all(one != 1 or size == of for size, of, one in zip(*shapes, strict=False))
+    return covered and all(map(operator.ge, strides, sizes))
 
 
 def _halves(reading: Reading, signature: OpSignature) -> bool:

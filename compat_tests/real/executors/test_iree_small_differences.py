@@ -1,0 +1,136 @@
+"""What IREE 3.13.0 refuses of programs that are nearly those that it compiles, as predicted."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import pytest
+
+import portable
+from portable.runtime.executors import ExecutionFailed
+from portable.verdict import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from _pytest.mark import ParameterSet
+
+    from portable.runtime.executors import Executor
+
+_RELEASE = "iree-base-compiler 3.13.0"
+
+
+def _function(takes: str, lines: list[str], gives: str) -> str:
+    body = "\n  ".join(lines)
+    return f"func.func @main({takes}) -> {gives} {{\n  {body}\n  return %r : {gives}\n}}"
+
+
+def _convert(value: str, result: str, shape: str, of: str, to: str) -> str:
+    return f"{result} = stablehlo.convert {value} : (tensor<{shape}x{of}>) -> tensor<{shape}x{to}>"
+
+
+def _narrowed() -> Iterator[ParameterSet]:
+    """Yield integers that become bf16: the program, and whether it is predicted to compile."""
+    for shape, dim in (("8", 0), ("9", 0), ("3x5", 0), ("3x5", 1), ("2x2", 1)):
+        iota = f"stablehlo.iota dim = {dim} : tensor<{shape}x"
+        gives, compiles = f"tensor<{shape}xbf16>", shape in {"8", "2x2"}
+        yield pytest.param(
+            _function("", [f"%r = {iota}bf16>"], gives), compiles, id=f"iota {shape} {dim}"
+        )
+        lines = [f"%f = {iota}f32>", _convert("%f", "%r", shape, "f32", "bf16")]
+        yield pytest.param(_function("", lines, gives), compiles, id=f"wider iota {shape} {dim}")
+    for of, wider in itertools.product(("i1", "i8", "ui8", "i32", "i64"), ("f16", "f32", "f64")):
+        lines = [_convert("%x", "%f", "16", of, wider), _convert("%f", "%r", "16", wider, "bf16")]
+        text = _function(f"%x: tensor<16x{of}>", lines, "tensor<16xbf16>")
+        yield pytest.param(text, wider == "f16", id=f"{of} by {wider}")
+    integers = [_convert("%x", "%f", "16", "i32", "f32"), _convert("%g", "%h", "16", "f32", "bf16")]
+    for op, compiles in (("add %f, %f", True), ("negate %f", True)):
+        lines = [integers[0], f"%g = stablehlo.{op} : tensor<16xf32>", integers[1]]
+        lines.append("%r = stablehlo.reshape %h : (tensor<16xbf16>) -> tensor<4x4xbf16>")
+        text = _function("%x: tensor<16xi32>", lines, "tensor<4x4xbf16>")
+        yield pytest.param(text, compiles, id=f"computed {op}")
+    taken = "%x: tensor<16xi32>, %y: tensor<16xbf16>"
+    for op in ("negate %h", "add %h, %y"):
+        lines = [integers[0], "%g = stablehlo.reshape %f : (tensor<16xf32>) -> tensor<16xf32>"]
+        lines += [integers[1], f"%r = stablehlo.{op} : tensor<16xbf16>"]
+        yield pytest.param(_function(taken, lines, "tensor<16xbf16>"), None, id=f"then {op}")
+        lines = ["%h = stablehlo.iota dim = 0 : tensor<16xbf16>", lines[-1]]
+        yield pytest.param(_function(taken, lines, "tensor<16xbf16>"), True, id=f"iota {op}")
+
+
+def _selected() -> Iterator[ParameterSet]:
+    """Yield select_and_scatter with windows apart, of each size over each."""
+    for of, window in itertools.product(range(2, 8), range(2, 4)):
+        if window > of:
+            continue
+        count, tensor = of // window, f"tensor<{of}xf32>"
+        source, scalar = f"tensor<{count}xf32>", "tensor<f32>"
+        sizes = f"array<i64: {window}>"
+        lines = [
+            f"%z = stablehlo.constant dense<0.0> : {scalar}",
+            f'%r = "stablehlo.select_and_scatter"(%x, %y, %z) <{{window_dimensions = {sizes},',
+            f"window_strides = {sizes}}}> ({{",
+            f"^bb0(%a: {scalar}, %b: {scalar}):",
+            f"%c = stablehlo.compare GE, %a, %b : ({scalar}, {scalar}) -> tensor<i1>",
+            "stablehlo.return %c : tensor<i1>",
+            f"}}, {{\n^bb0(%a: {scalar}, %b: {scalar}):",
+            f"%d = stablehlo.add %a, %b : {scalar}",
+            f"stablehlo.return %d : {scalar}",
+            f"}}) : ({tensor}, {source}, {scalar}) -> {tensor}",
+        ]
+        text = _function(f"%x: {tensor}, %y: {source}", lines, tensor)
+        yield pytest.param(text, count > 1 or of == window, id=f"windows of {window} over {of}")
+
+
+def _transformed() -> Iterator[ParameterSet]:
+    """Yield transforms of constants and of arguments, of each kind and some lengths."""
+    for kind, length, constant in itertools.product(
+        ("FFT", "IFFT", "IRFFT"), (4, 8, 16), (False, True)
+    ):
+        taken = length // 2 + 1 if kind == "IRFFT" else length
+        complex_ = f"tensor<3x{taken}xcomplex<f32>>"
+        gives = f"tensor<3x{length}x{'f32' if kind == 'IRFFT' else 'complex<f32>'}>"
+        rows = (", ".join(f"({row}.5, {one}.0)" for one in range(taken)) for row in range(3))
+        values = ", ".join(f"[{row}]" for row in rows)
+        made = [f"%x = stablehlo.constant dense<[{values}]> : {complex_}"] if constant else []
+        fft = f"%r = stablehlo.fft %x, type = {kind}, length = [{length}] : ({complex_}) -> {gives}"
+        text = _function("" if constant else f"%x: {complex_}", [*made, fft], gives)
+        compiles = not constant or (length < 8 and kind != "IRFFT")
+        yield pytest.param(text, compiles, id=f"{kind} {length} {'constant' if constant else ''}")
+
+
+@pytest.mark.parametrize(("text", "compiles"), [*_narrowed(), *_selected(), *_transformed()])
+def test_it_compiles_what_is_predicted(
+    text: str, compiles: bool | None, open_executor: Callable[..., Executor]
+) -> None:
+    """What is not known is what it compiles only in one loop with arithmetic."""
+    artifact = portable.pin(text, "1.9.0").artifact
+    predicted = portable.predict(artifact, _RELEASE, stage=Stage.COMPILE)
+    assert predicted.holds(Stage.COMPILE) is compiles
+    executor = open_executor("iree", _RELEASE)
+    if compiles is False:
+        with pytest.raises(ExecutionFailed):
+            executor.compile(artifact)
+    elif compiles:
+        executor.compile(artifact)
+
+
+@pytest.mark.parametrize("made", ["complex", "convert"])
+def test_a_quotient_of_complex_constants_that_are_computed_is_not_known(
+    made: str, open_executor: Callable[..., Executor]
+) -> None:
+    """It refuses this one; of constants as they are given it computes the quotient itself."""
+    real, complex_ = "tensor<3xf32>", "tensor<3xcomplex<f32>>"
+    types = f"{complex_}" if made == "complex" else f"({real}) -> {complex_}"
+    lines = [
+        f"%a = stablehlo.constant dense<[1.0, 2.0, 3.0]> : {real}",
+        f"%c = stablehlo.{made} {'%a, %a' if made == 'complex' else '%a'} : {types}",
+        f"%d = stablehlo.sqrt %c : {complex_}",
+        f"%r = stablehlo.divide %d, %c : {complex_}",
+    ]
+    artifact = portable.pin(_function("", lines, complex_), "1.9.0").artifact
+    verdict = portable.predict(artifact, _RELEASE, stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is None
+    with pytest.raises(ExecutionFailed, match="initialization order"):
+        open_executor("iree", _RELEASE).compile(artifact)
