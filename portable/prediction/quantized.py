@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import TYPES
 from portable.bytecode.operations import like
 from portable.prediction.computing import COMMUNICATING, KEPT_UNUSED
-from portable.prediction.form import FormRule, ops, types
+from portable.prediction.form import FormRule, ops, types, weaken
 from portable.prediction.parts import STORED_FLOATS, storages
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ _DOTS, _DYNAMIC_CONVS = (
 )
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
 # What verifiers of ops do not see the types of.
+_BELOW_A_BYTE = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (2, 4))
+_ABOVE_A_BYTE = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (16, 32))
 _FUNCTIONS = frozenset({"builtin.module", *_vhlo("call_v1 func_v1 return_v1")})
 
 
@@ -176,6 +178,16 @@ def _late(reading: Reading) -> bool:
     )
 
 
+def _pads_more_than_bytes(reading: Reading) -> bool:
+    """Find a convolution that pads quantized numbers which are stored in more than a byte."""
+    for signature in reading.of(_CONVOLUTION):
+        stored = (_part(reading, element, "storage") for element in _elements(reading, signature))
+        names = {_name(reading, one) for one in stored if isinstance(one, int)}
+        if not _ABOVE_A_BYTE.isdisjoint(names) and any(reading.numbers(signature, "padding")):
+            return True
+    return False
+
+
 def _stored_in_floats(reading: Reading) -> bool:
     """Find any op in a program that has a quantized type stored in floats."""
     return not reading.ops <= _FUNCTIONS and not STORED_FLOATS.isdisjoint(storages(reading))
@@ -201,6 +213,12 @@ def _is_compiled(reading: Reading) -> bool | None:
 QUANTIZED: dict[str, FormRule] = {
     "quantized type that is not removed": FormRule(_is_compiled, (_WHERE,)),
     "quantized type": FormRule(lambda _: True, (_WHERE,)),
+    "quantized type that is stored in less than a byte": weaken(
+        FormRule(lambda reading: not _BELOW_A_BYTE.isdisjoint(storages(reading)), (_WHERE,))
+    ),
+    "convolution that pads a quantized type that is stored in more than a byte": weaken(
+        FormRule(_pads_more_than_bytes, (_WHERE, ops(_CONVOLUTION)))
+    ),
     "ceil or floor of a quantized type": _any(*_ROUNDED),
     "op of a quantized type that MHLO does not have": _any(*_NOT_OF_MHLO, *_TANS),
     "elementwise op or reshape of quantized and other types": FormRule(

@@ -100,7 +100,44 @@ def _transformed() -> Iterator[ParameterSet]:
         yield pytest.param(text, compiles, id=f"{kind} {length} {'constant' if constant else ''}")
 
 
-@pytest.mark.parametrize(("text", "compiles"), [*_narrowed(), *_selected(), *_transformed()])
+def _quantized() -> Iterator[ParameterSet]:
+    """Yield what is quantized and back: constants, arguments, and what a convolution pads."""
+    plain, image = "tensor<3xf32>", "tensor<1x4x1xf32>"
+    for storage, bits in (("i4", 4), ("u4", 4), ("i8", 8), ("u8", 8), ("i16", 16), ("i32", 32)):
+
+        def quantized(of: str, storage: str = storage) -> str:
+            return of.replace("f32", f"!quant.uniform<{storage}:f32, 2.5e-1>")
+
+        def there_and_back(made: str, of: str = plain) -> list[str]:
+            return [
+                f"%q = stablehlo.uniform_quantize {made} : ({of}) -> {quantized(of)}",
+                f"%r = stablehlo.uniform_dequantize %q : ({quantized(of)}) -> {of}",
+            ]
+
+        constant = f"%x = stablehlo.constant dense<[1.0, 2.0, 3.0]> : {plain}"
+        text = _function("", [constant, *there_and_back("%x")], plain)
+        yield pytest.param(text, None if bits == 4 else True, id=f"constant {storage}")
+        text = _function(f"%x: {plain}", there_and_back("%x"), plain)
+        yield pytest.param(text, None if bits == 4 else True, id=f"argument {storage}")
+        for pad in (0, 1):
+            result, kernel = f"tensor<1x{3 + pad}x1xf32>", "tensor<2x1x1xf32>"
+            lines = [
+                f"%p = stablehlo.uniform_quantize %x : ({image}) -> {quantized(image)}",
+                f"%k = stablehlo.uniform_quantize %w : ({kernel}) -> {quantized(kernel)}",
+                "%c = stablehlo.convolution(%p, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],",
+                f"  window = {{pad = [[{pad}, 0]]}}",
+                "  {batch_group_count = 1 : i64, feature_group_count = 1 : i64}",
+                f"  : ({quantized(image)}, {quantized(kernel)}) -> {quantized(result)}",
+                f"%r = stablehlo.uniform_dequantize %c : ({quantized(result)}) -> {result}",
+            ]
+            text = _function(f"%x: {image}, %w: {kernel}", lines, result)
+            compiles = None if bits == 4 or (pad and bits > 8) else True
+            yield pytest.param(text, compiles, id=f"convolution {storage} {pad}")
+
+
+@pytest.mark.parametrize(
+    ("text", "compiles"), [*_narrowed(), *_selected(), *_transformed(), *_quantized()]
+)
 def test_it_compiles_what_is_predicted(
     text: str, compiles: bool | None, open_executor: Callable[..., Executor]
 ) -> None:
