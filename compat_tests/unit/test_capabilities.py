@@ -468,6 +468,14 @@ def test_what_may_be_folded_is_not_known(name: str, version: str) -> None:
     assert verdict.not_known
 
 
+@pytest.mark.parametrize("version", ["0.5.3", "0.9.1", "0.10.2", "0.12.0.1"])
+def test_what_is_removed_late_may_be_refused_before(version: str) -> None:
+    """Each refuses a unary_einsum for an all_reduce that nothing uses; other ops they remove."""
+    artifact = artifact_of("all_reduce_of_an_einsum_unused")
+    verdict = predict(artifact, f"jaxlib {version}", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is None
+
+
 def test_nothing_is_said_of_a_release_that_executed_nothing() -> None:
     """No note says that ops compute the same where no program was executed."""
     verdict = predict(

@@ -72,9 +72,12 @@ _PADDING_DYNAMICALLY = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2", "vhlo.dy
 _SORT = "vhlo.sort_v1"
 _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
-_SPLITTING = frozenset(
-    {"vhlo.abs_v1", "vhlo.cosine_v1", "vhlo.cosine_v2", "vhlo.sine_v1", "vhlo.sine_v2"}
-).union({_DIVIDE, _TRANSFORM})
+# One of these alone it computes itself; what is made of it perhaps not.
+_PARTS = frozenset({"vhlo.imag_v1", "vhlo.real_v1"})
+_SPLITTING = _PARTS.union(
+    {_DIVIDE, _TRANSFORM, "vhlo.abs_v1"},
+    {"vhlo.cosine_v1", "vhlo.cosine_v2", "vhlo.sine_v1", "vhlo.sine_v2"},
+)
 # What transforms to real numbers, as VHLO numbers it; IREE looks up the others of fewer than that.
 _TO_REAL, _LOOKED_UP = 3, 8
 _NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
@@ -247,7 +250,7 @@ def _splits_a_complex_constant(reading: Reading) -> bool | None:
         key = constant.properties, constant.attributes
         if key not in several:
             several[key] = not complex_splat(reading, constant)
-        if several[key] and operation.depth == IN_FUNCTION:
+        if several[key] and operation.depth == IN_FUNCTION and visit.name not in _PARTS:
             return True
         perhaps |= several[key]
     return None if perhaps else False
@@ -974,7 +977,7 @@ COMPUTED: dict[str, FormRule] = {
     "constant of several complex<f64>": FormRule(
         _constants_of_complex_f64, (types(_COMPLEX), ops(_CONSTANT))
     ),
-    "abs, cosine, sine, fft or quotient of a constant of several complex numbers": FormRule(
+    "abs, cosine, sine, fft, quotient or part of a constant of several complex numbers": FormRule(
         _splits_a_complex_constant,
         (types(_COMPLEX), ops(_CONSTANT, _IOTA), ops(*_SPLITTING)),
         across=True,

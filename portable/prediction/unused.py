@@ -26,11 +26,13 @@ KEPT = frozenset(
 )
 
 
-def used(reading: Reading) -> frozenset[tuple[object, ...]]:
+def used(reading: Reading, *, first: bool = False) -> frozenset[tuple[object, ...]]:
     """Find the ops that are kept, and those that they are computed from.
 
     Args:
         reading: An artifact's ops.
+        first: Whether what is still there when ops are translated counts: what devices tell each
+            other without a channel is removed later, and what it is computed from with it.
 
     Returns:
         What the ops are like, as `portable.bytecode.operations.like` says; of a large program all.
@@ -49,7 +51,8 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
         operation = visit.operation
         del around[operation.depth :]
         kind = kinds[operation.name]
-        waits = kept[operation.name] or (kind in COMMUNICATING and channel(reading, operation))
+        told = kind in COMMUNICATING and (first or channel(reading, operation))
+        waits = kept[operation.name] or told
         if waits and not (calls and kind == _FUNCTION and _is_private(reading, operation)):
             waiting.append(visit.number)
         ops.append(operation)
