@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["INSIDE", "Flow", "Value"]
+__all__ = ["INSIDE", "Flow", "Value", "by_the_first"]
 
 Value: TypeAlias = "tuple[int, int]"
 """A result of an operation: the number of that and which of its results. Of a function these are
@@ -172,6 +172,11 @@ class Flow:
                 if passes(at):
                     passing.setdefault(value, []).extend(results)
         return _led_to(starts, self._next, passing)
+
+
+def by_the_first(operand: int) -> bool:
+    """Say that an op passes its first operand, for `Flow.reached`."""
+    return operand == 0
 
 
 def _led_to(starts: Collection[Value], *edges: Mapping[Value, Iterable[Value]]) -> set[Value]:

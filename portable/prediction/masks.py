@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
 from portable.prediction.computing import WHOLE
+from portable.prediction.flow import by_the_first
 from portable.prediction.form import FormRule, kinds, ops, types
 from portable.prediction.products import DOTS, left_and_contracted
 from portable.prediction.simplified import FLOATS
@@ -50,7 +51,7 @@ def _masks(reading: Reading) -> bool | None:
             spread.add(visit.number)
         elif kind == _CONVERT and visit.first not in spread and made(visit):
             masks.append((visit.number, 0))
-    reached = reading.flow.reached(masks, _by_the_first, [_RESHAPE])
+    reached = reading.flow.reached(masks, by_the_first, [_RESHAPE])
     return None if _multiplies(reading, reached) or _divides(reading, reached) else False
 
 
@@ -62,12 +63,8 @@ def _masks_widely(reading: Reading) -> bool | None:
     if (made := _of_booleans(reading)) is None:
         return False
     masks = [(visit.number, 0) for visit in reading.walk.of([_CONVERT]) if made(visit)]
-    reached = reading.flow.reached(masks, _by_the_first, [_CONVERT, *_SPREADING])
+    reached = reading.flow.reached(masks, by_the_first, [_CONVERT, *_SPREADING])
     return None if _multiplies(reading, reached) else False
-
-
-def _by_the_first(operand: int) -> bool:
-    return operand == 0
 
 
 def _multiplies(reading: Reading, masks: set[Value]) -> bool:

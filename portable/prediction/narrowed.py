@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from portable.prediction.computing import WHOLE
-from portable.prediction.flow import INSIDE
+from portable.prediction.flow import INSIDE, by_the_first
 from portable.prediction.form import FormRule, kinds, ops, types
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _narrows_integers(reading: Reading) -> bool | None:
     """Find integers that are bf16 where they are returned; perhaps, where an op takes them."""
     perhaps = False
     for made, fine in ((_iotas(reading), _ARITHMETIC), (_converted(reading), frozenset[str]())):
-        reached = reading.flow.reached({*made}, _by_the_first, _MOVING)
+        reached = reading.flow.reached({*made}, by_the_first, _MOVING)
         returned = any(number == reading.functions.main and at >= 0 for number, at in reached)
         # What is handed on inside of a body is not told apart there.
         if returned and all(at != INSIDE for _, at in reached):
@@ -70,7 +70,7 @@ def _iotas(reading: Reading) -> Iterator[Value]:
 def _converted(reading: Reading) -> Iterator[Value]:
     """Yield each value that is converted to bf16 from a wider float, and that from integers."""
     wide = [*_widened(reading)]
-    for value in reading.flow.reached(wide, _by_the_first, [_CONVERT, *_MOVING]):
+    for value in reading.flow.reached(wide, by_the_first, [_CONVERT, *_MOVING]):
         type_ = reading.flow.type(value) if value[1] >= 0 else None
         if type_ is not None and reading.element(type_) == _BFLOAT16:
             yield value
@@ -100,10 +100,6 @@ def _is_of_integers(reading: Reading, visit: Visit) -> bool:
 def _is_long(reading: Reading, visit: Visit) -> bool:
     shape = reading.dimensions(reading.result(visit.operation))
     return shape is None or not 0 <= math.prod(shape) <= _FOLDED
-
-
-def _by_the_first(operand: int) -> bool:
-    return operand == 0
 
 
 NARROWED: dict[str, FormRule] = {

@@ -54,9 +54,9 @@ _DOTS, _DYNAMIC_CONVS = (
     _vhlo("dynamic_conv_v1 dynamic_conv_v2"),
 )
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
-# What verifiers of ops do not see the types of.
 _BELOW_A_BYTE = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (2, 4))
 _ABOVE_A_BYTE = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (16, 32))
+# What verifiers of ops do not see the types of.
 _FUNCTIONS = frozenset({"builtin.module", *_vhlo("call_v1 func_v1 return_v1")})
 
 
