@@ -1,5 +1,6 @@
 """What the tests on real libraries share: the installed library, the examples, old Releases."""
 
+import importlib.metadata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from compat_tests.helpers.eras import SMALL
 from compat_tests.helpers.sharded import Exported, export_all
 from portable import bindings
 from portable.bindings import Library
-from portable.releases import find_release
+from portable.releases import find_release, releases
 from portable.runtime.environments import Environment, Environments, Recipe
 from portable.runtime.executors import Executor, find_executor
 from tools.consumer import ERAS
@@ -61,9 +62,15 @@ def release(request: pytest.FixtureRequest) -> Callable[[str], Environment]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _fetched(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Refuse a run that leaves out what needs more Releases, and fetched some."""
+    """Refuse a run that leaves out what needs more Releases, and fetched some.
+
+    What is installed beside these tests takes nothing more: uv links it.
+    """
     cache = Environments()
-    known = {Recipe.of(find_release(name)).name for name in (*ERAS, *SMALL)}
+    here = {one.name: one.version for one in importlib.metadata.distributions()}
+    installed = (one for one in releases() if here.get(one.distribution) == one.version)
+    few = (*(find_release(name) for name in (*ERAS, *SMALL)), *installed)
+    known = {Recipe.of(one).name for one in few}
     before = {one.name for one in cache.all()} | known
     yield
     more = sorted({one.name for one in cache.all()} - before) if _few(request.config) else []
