@@ -21,11 +21,10 @@ from portable.prediction.form import kinds
 from portable.prediction.forms import FORMS, KINDS, Reading, forms_in
 from portable.prediction.mistyped import mistyped
 from portable.prediction.signatures import CALL, IN, signatures_by_name
-from portable.prediction.unused import used
 from portable.releases.capability import computed_everywhere
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from portable.artifact import ArtifactLike
     from portable.bytecode.operations import OpSignature
@@ -69,8 +68,6 @@ class Subject:
         sheltered: Those of them, element by element, of which every op is computed from constants
             alone, or stands in a body that is applied to scalars: of what a compiler makes of it
             elsewhere, less is known.
-        told: Those without an op of XLA that go into collective ops alone, and these into nothing:
-            XLA removes both late, and may refuse them before.
         opener: Which Releases open the container that it is in; None for a plain artifact.
         unreadable: What no Release reads or survives; empty if nothing is known.
         member: Which Version of a bundle it belongs to; empty for what is in none.
@@ -90,7 +87,6 @@ class Subject:
     provided_devices: int | None = None
     signatures: frozenset[str] | None = None
     sheltered: frozenset[str] = frozenset()
-    told: frozenset[str] = frozenset()
     opener: Opener | None = None
     unreadable: str = ""
     member: str = ""
@@ -240,8 +236,6 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
     calls = frozenset(reading.custom_calls())
     named = signatures_by_name(reading)
     forms = forms_in(reading)
-    unused = _unused(reading, named)
-    told = _told(reading, named, unused)
     return Subject(
         claimed=reading.content.header.version,
         format=reading.content.header.format,
@@ -254,9 +248,8 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         unknown=(*analysis.unknown, *sorted(reading.unread)),
         custom_calls=calls,
         devices=_devices(reading),
-        signatures=frozenset(named) - (unused - told),
+        signatures=frozenset(named) - _unused(reading, named),
         sheltered=_sheltered(reading, named),
-        told=told,
         unreadable=unreadable,
     )
 
@@ -279,21 +272,6 @@ def _unused(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> fro
         for name in doubtful
         if not name.startswith(called) and reading.used.isdisjoint(map(like, named[name]))
     )
-
-
-# Ops without one of XLA. Types of others it refuses after it removed what is unused.
-_UNTRANSLATED = frozenset({"unary_einsum"})
-
-
-def _told(
-    reading: Reading, named: Mapping[str, Sequence[OpSignature]], unused: Collection[str]
-) -> frozenset[str]:
-    """Return the op signatures that XLA refuses, and that only unused collective ops take."""
-    told = [name for name in unused if name.partition(" ")[0] in _UNTRANSLATED]
-    if not told or not reading.communicating:
-        return frozenset()
-    kept = used(reading, first=True)
-    return frozenset(name for name in told if not kept.isdisjoint(map(like, named[name])))
 
 
 # Ops that compute each element of the result from those in its place.

@@ -24,15 +24,16 @@ KEPT = frozenset(
     f"vhlo.{name}"
     for name in ("collective_broadcast", "custom_call", "func", "infeed", "outfeed", "recv", "send")
 )
+# Refused where ops become those of XLA, which comes before it removes what devices tell each other
+# without a channel, and what that is computed from.
+_UNTRANSLATED = frozenset({"vhlo.unary_einsum"})
 
 
-def used(reading: Reading, *, first: bool = False) -> frozenset[tuple[object, ...]]:
-    """Find the ops that are kept, and those that they are computed from.
+def used(reading: Reading) -> frozenset[tuple[object, ...]]:
+    """Find the ops that are kept or refused, and those that the kept ones are computed from.
 
     Args:
         reading: An artifact's ops.
-        first: Whether what is still there when ops are translated counts: what devices tell each
-            other without a channel is removed later, and what it is computed from with it.
 
     Returns:
         What the ops are like, as `portable.bytecode.operations.like` says; of a large program all.
@@ -46,28 +47,39 @@ def used(reading: Reading, *, first: bool = False) -> frozenset[tuple[object, ..
     # What each op needs: its operands, the op that it stands in, and what its bodies return.
     needs: list[list[int]] = []
     waiting: list[int] = []
+    unheard: list[int] = []
     around: list[int] = []
     for visit in reading.walk:
         operation = visit.operation
         del around[operation.depth :]
         kind = kinds[operation.name]
-        told = kind in COMMUNICATING and (first or channel(reading, operation))
-        waits = kept[operation.name] or told
-        if waits and not (calls and kind == _FUNCTION and _is_private(reading, operation)):
+        if kind in COMMUNICATING:
+            (waiting if channel(reading, operation) else unheard).append(visit.number)
+        elif kept[operation.name] and not (
+            calls and kind == _FUNCTION and _is_private(reading, operation)
+        ):
             waiting.append(visit.number)
         ops.append(operation)
         needs.append([source[0] for source in visit.sources if source] + around[-1:])
         if kind == _RETURN and around:
             needs[around[-1]].append(visit.number)
         around.append(visit.number)
-    seen = set(waiting)
-    while waiting:
-        number = waiting.pop()
-        needed = {*needs[number]}
-        if kinds[ops[number].name] in CALLS:
-            needed.update(reading.functions.called(number))
-        waiting += needed - seen
-        seen |= needed
+
+    def needed_for(waiting: list[int]) -> set[int]:
+        seen = set(waiting)
+        while waiting:
+            number = waiting.pop()
+            needed = {*needs[number]}
+            if kinds[ops[number].name] in CALLS:
+                needed.update(reading.functions.called(number))
+            waiting += needed - seen
+            seen |= needed
+        return seen
+
+    seen = needed_for(waiting)
+    if not _UNTRANSLATED.isdisjoint(kinds):
+        early = needed_for(unheard)
+        seen.update(number for number in early if kinds[ops[number].name] in _UNTRANSLATED)
     return frozenset(like(ops[number]) for number in seen)
 
 

@@ -291,7 +291,6 @@ class _Facts(NamedTuple):
     assumed: tuple[str, ...]  # of the same, what does not count by an Assumption
     signatures: tuple[str, ...] | None
     sheltered: frozenset[str]
-    told: frozenset[str]
     devices: int
     provided_devices: int | None
 
@@ -332,7 +331,6 @@ class _Facts(NamedTuple):
             assumed=tuple(sorted(assumed)),
             signatures=_unsettled(subject.signatures),
             sheltered=subject.sheltered,
-            told=subject.told,
             devices=subject.devices,
             provided_devices=subject.provided_devices,
         )
@@ -485,11 +483,10 @@ class _Facts(NamedTuple):
         doubts: list[NotKnown] = []
         for signature in self.signatures or ():
             support = known.support(signature)
-            sheltered = release.distribution in _SHELTERING and signature in self.sheltered
-            perhaps_not = (
-                (folded and _FOUR_BITS & {*signature.split()})
-                or (support is Ability.REFUSES and sheltered)
-                or signature in self.told
+            perhaps_not = (folded and _FOUR_BITS & {*signature.split()}) or (
+                support is Ability.REFUSES
+                and release.distribution in _SHELTERING
+                and signature in self.sheltered
             )
             if support in _FAILING and not perhaps_not:
                 outcome, stage, does = _FAILING[support]
