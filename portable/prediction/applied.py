@@ -31,8 +31,6 @@ _SCATTER, _SORT = "vhlo.scatter", "vhlo.sort"
 _NOT, _SELECT = "vhlo.not", "vhlo.select"
 # What gives what it takes, where it takes that twice.
 _SAME_OF_ONE = kinds("and maximum minimum or")
-# How VHLO numbers what compare takes: what its operands are, or floats of which NaN is none equal.
-_BY_TYPE, _BY_FLOAT = 0, 1
 APPLYING = kinds(
     "all_reduce map reduce reduce_scatter reduce_window scatter select_and_scatter sort"
 )
@@ -214,8 +212,8 @@ def _is_of_floats(reading: Reading, visit: Visit, *, floats: bool) -> bool:
     """Say whether an operation takes floats, where what is sorted are floats or may not be."""
     kind = reading.kinds[visit.operation.name]
     if kind == _COMPARE:
-        asked = reading.value(visit.operation, "compare_type").get("value")
-        return asked == _BY_FLOAT or (asked == _BY_TYPE and floats)
+        asked = reading.case(visit.operation, "compare_type")
+        return asked == "FLOAT" or (asked == "NOTYPE" and floats)
     if kind == _SELECT and visit.first in reading.folded:
         return False
     return all(reading.element(type_).startswith(FLOATS) for type_ in visit.operation.results)

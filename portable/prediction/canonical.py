@@ -46,8 +46,9 @@ _CONDITIONALS = frozenset({_IF, _CASE, _WHILE})
 # The regions of a loop, and what counts in them.
 _CONDITION, _BODY = range(2)
 _COMPARE, _ADD = "vhlo.compare", "vhlo.add"
-# Comparisons, as VHLO numbers their directions.
-_COMPARISONS = (operator.eq, operator.ne, operator.ge, operator.gt, operator.le, operator.lt)
+_COMPARISONS: Mapping[str, Callable[[object, object], bool]] = {
+    name.upper(): getattr(operator, name) for name in ("eq", "ne", "ge", "gt", "le", "lt")
+}
 # What may stand between a constant and what it decides, of which there are no more than so many.
 # TensorFlow 2.21 leaves a barrier out before it looks at the conditional.
 _PASSING = kinds("broadcast_in_dim convert optimization_barrier reshape slice transpose")
@@ -435,9 +436,9 @@ def _count(
     if compare is None or term is None or term.at >= len(begins):
         return None
     begin = begins[term.at]
-    direction = reading.value(compare.operation, "comparison_direction").get("value")
+    direction = reading.case(compare.operation, "comparison_direction")
     first = None if begin is None else _number(reading, begin)
-    if first is None or not isinstance(direction, int) or direction >= len(_COMPARISONS):
+    if first is None or direction is None or direction not in _COMPARISONS:
         return None
     return _Counting(term, first, _COMPARISONS[direction], (asked, given))
 

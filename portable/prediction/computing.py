@@ -78,8 +78,8 @@ _SPLITTING = _PARTS.union(
     {_DIVIDE, _TRANSFORM, "vhlo.abs_v1"},
     {"vhlo.cosine_v1", "vhlo.cosine_v2", "vhlo.sine_v1", "vhlo.sine_v2"},
 )
-# What transforms to real numbers, as VHLO numbers it; IREE looks up the others of fewer than that.
-_TO_REAL, _LOOKED_UP = 3, 8
+# What does not transform to real numbers IREE looks up where it is of fewer than that.
+_LOOKED_UP = 8
 _NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
 # Of two and four bits no number is as great as 64.
 _INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (8, 16, 32, 64))
@@ -97,8 +97,6 @@ _PADDING = {
 _AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 _BITS, _RETURN = "vhlo.rng_bit_generator_v1", "vhlo.return_v1"
 _WHILE, _CONSTANT = "vhlo.while_v1", "vhlo.constant_v1"
-# As VHLO numbers distributions.
-_NORMAL = 2
 _DEVICES = ("vhlo.partition_id_v1", "vhlo.replica_id_v1")
 
 
@@ -262,7 +260,7 @@ def _taken_apart(reading: Reading, visit: Visit) -> Source | None:
     if visit.name == _DIVIDE:
         computed = all(source is not None and source[0] in reading.folded for source in sources)
         return sources[1] if computed and visit.constant(sources[1]) is None else None
-    if visit.name == _TRANSFORM and reading.value(operation, "fft_type").get("value") != _TO_REAL:
+    if visit.name == _TRANSFORM and reading.case(operation, "fft_type") != "IRFFT":
         lengths = reading.numbers(operation, "fft_length")
         return sources[0] if max(lengths, default=_LOOKED_UP) >= _LOOKED_UP else None
     return sources[0]
@@ -818,7 +816,7 @@ def _carries_six_bits(reading: Reading) -> bool | None:
 def _normal_of_others(reading: Reading) -> bool:
     """Find random numbers of the normal distribution in another type than f32."""
     return any(
-        reading.value(signature, "rng_distribution").get("value") == _NORMAL
+        reading.case(signature, "rng_distribution") == "NORMAL"
         and reading.element(reading.result(signature)) != "f32_v1"
         for signature in reading.of("vhlo.rng_v1")
     )

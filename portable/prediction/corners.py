@@ -41,11 +41,10 @@ _MOVING = kinds(
     " scatter slice sort transpose"
 )
 _APART = kinds("convolution dot_general reduce reduce_window")
-_TRANSFORM, _OF_REAL = "vhlo.fft_v1", 2  # RFFT
+_TRANSFORM = "vhlo.fft_v1"
 _DRAW, _REAL = "vhlo.rng_v1", frozenset({"bf16_v1", "f16_v1", "f32_v1", "f64_v1"})
 _CALL, _PARTING = "vhlo.custom_call_v1", ("SPMDFullToShardShape", "SPMDShardToFullShape")
-# As VHLO numbers what compare asks: equal, and not equal.
-_EQUALITY = (0, 1)
+_EQUALITY = ("EQ", "NE")
 _TO_INTEGERS = ("vhlo.floor_v1", "vhlo.ceil_v1")
 _REVERSE, _SLICE = "vhlo.reverse_v1", "vhlo.slice_v1"
 _UNSIGNED = frozenset(f"ui{bits}_v1" for bits in (2, 4, 8, 16, 32, 64))
@@ -162,7 +161,7 @@ def _from_the_end(first: int) -> Callable[[Reading], bool]:
 def _orders_complex_numbers(reading: Reading) -> bool:
     """Find a compare of complex numbers, of which there are some, for more than equality."""
     return any(
-        reading.value(one, "comparison_direction").get("value") not in _EQUALITY
+        reading.case(one, "comparison_direction") not in _EQUALITY
         for one in _used(reading, _COMPARE)
         for type_ in (one.operand_types or ())[:1]
         if type_ is not None
@@ -219,7 +218,7 @@ def _transforms_several(reading: Reading) -> bool:
     for one in _used(reading, _TRANSFORM):
         lengths = reading.value(one, "fft_length").get("type")
         several = isinstance(lengths, int) and (reading.content.pool.count(lengths) or 0) > 1
-        if several and reading.value(one, "fft_type").get("value") == _OF_REAL:
+        if several and reading.case(one, "fft_type") == "RFFT":
             return True
     return False
 
@@ -538,7 +537,7 @@ def _compared_with_integers(reading: Reading) -> Iterator[int]:
     """Yield the floors and ceils that are compared, for equality, with what they are of."""
     for visit in reading.walk.of([_COMPARE]):
         operation, sources = visit.operation, visit.sources
-        asked = reading.value(operation, "comparison_direction").get("value")
+        asked = reading.case(operation, "comparison_direction")
         if asked not in _EQUALITY or len(sources) != 2 or like(operation) not in reading.used:
             continue
         for source, other in zip(sources, reversed(visit.operands), strict=True):

@@ -313,24 +313,20 @@ def _mapped(op: TypedOp) -> bool:
     return [*over] == [*range(op.rank)] and _of_one_shape(op)
 
 
-# How `fft_type_v1` numbers that of real numbers, and its inverse.
-_REAL_TRANSFORM, _INVERSE = 2, 3
-
-
 def _transformed(op: TypedOp) -> bool:
     """A Fourier transform; only that of real numbers takes them."""
-    kind = op.types.reading.value(op.signature, "fft_type").get("value")
+    kind = op.types.reading.case(op.signature, "fft_type")
     (lengths,) = op.numbers("fft_length")
     count = len(lengths)
-    if op.operands[0].kind != ("float" if kind == _REAL_TRANSFORM else "complex"):
+    if op.operands[0].kind != ("float" if kind == "RFFT" else "complex"):
         return False
     if not 0 < count <= op.rank:
         return False
-    if kind not in {_REAL_TRANSFORM, _INVERSE}:
+    if kind not in {"RFFT", "IRFFT"}:
         return fit(op.operand, op.result)
     # Of real numbers one half of the transform is the other.
     halved = (*lengths[:-1], lengths[-1] // 2 + 1)
-    taken, given = (halved, lengths) if kind == _INVERSE else (lengths, halved)
+    taken, given = (halved, lengths) if kind == "IRFFT" else (lengths, halved)
     around = op.operand[:-count]
     return fit(taken, op.operand[-count:]) and fit((*around, *given), op.result)
 

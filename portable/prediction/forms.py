@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN, VHLO
+from portable.bytecode.vhlo import enum_case
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.applied import APPLIED
@@ -423,6 +424,16 @@ class Reading:
         """Return the fields of an op's attribute; none if it has no such."""
         index = self.attribute(signature, attribute)
         return {} if index is None else self.content.pool.attribute(index).fields
+
+    def case(self, op: OpSignature | Head, attribute: str) -> str | None:
+        """Return which case of its enum an op's attribute is, such as `LT`; None without one."""
+        index = self.attribute(op, attribute)
+        return None if index is None else self.case_at(index)
+
+    def case_at(self, index: int) -> str | None:
+        """Return which case of its enum an attribute is; None of another attribute."""
+        entry = self.content.pool.attribute(index)
+        return enum_case(entry.name, entry.fields.get("value"))
 
     def numbers(self, op: OpSignature | Head, attribute: str) -> tuple[int, ...]:
         """Return the elements of an op's attribute that is a tensor of i64, without their signs.

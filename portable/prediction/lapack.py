@@ -31,7 +31,6 @@ _ATTRIBUTES = {
 }
 _ELEMENTS = {"s": "f32", "d": "f64", "c": "complex<f32>", "z": "complex<f64>"}
 _TARGET = re.compile(rf"lapack_([{''.join(_ELEMENTS)}])(\w+)_ffi")
-_TYPED_INTERFACE = 4
 
 
 def _called_otherwise(reading: Reading) -> bool:
@@ -78,7 +77,7 @@ def _solves_with(operands: int) -> FormRule:
 
 def _configuration(reading: Reading, call: OpSignature) -> int | None:
     """Return the dictionary of what the handler is given, where jax writes it or MLIR keeps it."""
-    if reading.value(call, "api_version").get("value") == _TYPED_INTERFACE:
+    if reading.case(call, "api_version") == "API_VERSION_TYPED_FFI":
         return reading.attribute(call, "backend_config")
     return reading.content.dictionary(call.attributes).get(_CONFIGURATION)
 

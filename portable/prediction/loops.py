@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["LOOPS", "ends_of_loops", "taken_results"]
 
 _WHILE, _RETURN, _FUNCTION = "vhlo.while_v1", "vhlo.return_v1", "vhlo.func"
-_COMPARE, _LESS, _ADD, _CONVERT = "vhlo.compare_v1", 5, "vhlo.add", "vhlo.convert"
+_COMPARE, _ADD, _CONVERT = "vhlo.compare_v1", "vhlo.add", "vhlo.convert"
 _SIGNED = frozenset(f"i{bits}_v1" for bits in (4, 8, 16, 32, 64))
 _UNSIGNED = frozenset(f"ui{bits}_v1" for bits in (4, 8, 16, 32, 64))
 # What IREE computes of a count where it is no tensor yet.
@@ -137,10 +137,10 @@ def _counted(reading: Reading, number: int, asks: Visit, ends: Visit) -> int | N
     if len(asked) != 1 or asked[0].name != _COMPARE or asks.sources != ((asked[0].number, 0),):
         return None
     (compare,) = asked
-    direction = reading.value(compare.operation, "comparison_direction").get("value")
+    direction = reading.case(compare.operation, "comparison_direction")
     results, first = walk.head(number).results, reading.firsts[compare.number]
     places = _places(compare, first, len(results))
-    if direction != _LESS or len(places) != len(("lhs", "rhs")) or places[1] is not None:
+    if direction != "LT" or len(places) != len(("lhs", "rhs")) or places[1] is not None:
         return None
     at = places[0]
     if at is None or at >= len(ends.sources) or reading.element(results[at]) not in _SIGNED:

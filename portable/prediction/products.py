@@ -38,8 +38,6 @@ _MULTIPLIED = frozenset({"f8E4M3FN_v1", "f8E5M2_v1"})
 _CONVOLVED = _MULTIPLIED | _SIXTEEN_BITS | {_F32, "f64_v1"}
 # Of these, so many stand in a word.
 _I8, _WORD = "i8_v1", 4
-# The value of the enum for the highest precision.
-_HIGHEST = 2
 _CONSTANT, _TRANSPOSE = "vhlo.constant", "vhlo.transpose"
 # An algorithm of this alone is what a product without one has; that of f64 is not, even of f64.
 _EXACT = frozenset({"f32_v1"})
@@ -320,8 +318,7 @@ def _is_highest(reading: Reading, one: OpSignature) -> bool:
     asked = reading.value(one, "precision_config").get("elements")
     if not isinstance(asked, list) or len(asked) != len(_SIDES):
         return False
-    fields = (reading.content.pool.attribute(index).fields for index in asked)
-    return all(one.get("value") == _HIGHEST for one in fields)
+    return all(reading.case_at(index) == "HIGHEST" for index in asked)
 
 
 def _convolves_bytes(reading: Reading) -> bool:

@@ -42,11 +42,8 @@ _BOOLEAN = "bool_v1"
 _CLAMPED = len(("min", "operand", "max"))
 _SIDES = ("lhs", "rhs")
 _TRUE, _FALSE = (1, 1), (0, 0)
-# What a comparison says where the first operand is always less, and greater, as VHLO numbers them:
-# EQ, NE, GE, GT, LE, LT.
-_WHERE_LESS = (_FALSE, _TRUE, _FALSE, _FALSE, _TRUE, _TRUE)
-_WHERE_GREATER = (_FALSE, _TRUE, _TRUE, _TRUE, _FALSE, _FALSE)
-_GE, _GT, _LE, _LT = range(2, 6)
+# Which comparisons say yes where the first operand is always less, and greater.
+_WHERE_LESS, _WHERE_GREATER = frozenset({"NE", "LE", "LT"}), frozenset({"NE", "GE", "GT"})
 
 
 class Bounds(Estimates["Ends"]):
@@ -117,18 +114,18 @@ class Bounds(Estimates["Ends"]):
 
     def _compared(self, visit: Visit) -> Ends:
         """Return what a comparison says where the ends of both operands decide it."""
-        asked = self._reading.value(visit.operation, "comparison_direction").get("value")
+        asked = self._reading.case(visit.operation, "comparison_direction")
         taken = self.of(visit)
-        if not isinstance(asked, int) or asked >= len(_WHERE_LESS) or len(taken) != len(_SIDES):
+        if asked is None or len(taken) != len(_SIDES):
             return ANY
         (low, high), (other_low, other_high) = taken
         if high < other_low:
-            return _WHERE_LESS[asked]
+            return _TRUE if asked in _WHERE_LESS else _FALSE
         if low > other_high:
-            return _WHERE_GREATER[asked]
-        if (asked == _GE and low >= other_high) or (asked == _LE and high <= other_low):
+            return _TRUE if asked in _WHERE_GREATER else _FALSE
+        if (asked == "GE" and low >= other_high) or (asked == "LE" and high <= other_low):
             return _TRUE
-        if (asked == _GT and high <= other_low) or (asked == _LT and low >= other_high):
+        if (asked == "GT" and high <= other_low) or (asked == "LT" and low >= other_high):
             return _FALSE
         return ANY
 
@@ -153,8 +150,13 @@ class Bounds(Estimates["Ends"]):
         compared, terms = flow.operands(asked), flow.operands(added)
         if not len(compared) == len(terms) == len(_SIDES):
             return None
-        direction = reading.value(asked.operation, "comparison_direction").get("value")
-        if direction != _LT or x != compared[0] or x not in terms or self.at(compared[1]) != (0, 0):
+        direction = reading.case(asked.operation, "comparison_direction")
+        if (
+            direction != "LT"
+            or x != compared[0]
+            or x not in terms
+            or self.at(compared[1]) != (0, 0)
+        ):
             return None
         length = self.at(terms[1 - terms.index(x)])
         (least, most), (shortest, longest) = self.at(x), length

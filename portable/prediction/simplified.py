@@ -98,15 +98,14 @@ _MOST_BYTES = 4 << 20
 _LARGE = 2.0**63
 _SIGNED = frozenset(f"i{bits}_v1" for bits in (8, 16, 32, 64))
 _SCALAR_BYTES = 8
-# What is asked, as VHLO numbers it, and the operand that is less than zero if so, or if not.
-_BELOW_ZERO = frozenset({(5, 0), (2, 0), (3, 1), (4, 1)})
+# What is asked, and the operand that is less than zero if so, or if not.
+_BELOW_ZERO = frozenset({("LT", 0), ("GE", 0), ("GT", 1), ("LE", 1)})
 _POSITIVE = kinds("exponential logistic")
-# GE and GT, and all that order.
-_GREATER = frozenset({2, 3})
-_ORDERS = _GREATER | {4, 5}
+_GREATER = frozenset({"GE", "GT"})
+_ORDERS = _GREATER | {"LE", "LT"}
 # The same, of what is not less than zero. What is not is known of results of these, and of those
 # that have the sign of all their operands.
-_NOT_BELOW_ZERO = frozenset({(2, 0), (4, 1)})
+_NOT_BELOW_ZERO = frozenset({("GE", 0), ("LE", 1)})
 _NEVER_NEGATIVE = kinds("abs exponential iota")
 _SAME_SIGN = kinds("broadcast_in_dim minimum reshape transpose")
 # What has a sign, and what is decided by it.
@@ -114,8 +113,6 @@ _OF_A_SIGN = (
     _NEVER_NEGATIVE | _SAME_SIGN | kinds("compare constant maximum multiply negate power select")
 )
 _SIDES = (0, 1)
-# As VHLO numbers what compares NaN as the greatest.
-_TOTAL = 2
 _RESHAPED = kinds("broadcast_in_dim reshape transpose")
 # What is computed in its own type: an op of bf16 rounds its result by another.
 _OWN = frozenset({"f16_v1", "f32_v1", "f64_v1"})
@@ -504,7 +501,7 @@ def _compares_what_is_positive(reading: Reading) -> bool | None:
     """Find perhaps a compare with zero of an integer's square, or of its abs, which overflow."""
     numbers = reading.floats
     for one in _made(reading, frozenset({_COMPARE}), frozenset({_ABS, _MULTIPLY, _POWER})):
-        asked = reading.value(one.visit.operation, "comparison_direction").get("value")
+        asked = reading.case(one.visit.operation, "comparison_direction")
         for side, (maker, kind) in enumerate(zip(one.by, one.kinds, strict=True)):
             if maker is None or (asked, side) not in _BELOW_ZERO or len(one.by) != 2:
                 continue
@@ -651,8 +648,8 @@ def decided_by_sign(reading: Reading) -> frozenset[str]:
         if kind == _NEGATE and any(of):
             negated.add(visit.number)
         if kind == _COMPARE and len(of) == len(_SIDES):
-            asked = reading.value(visit.operation, "comparison_direction").get("value")
-            total = reading.value(visit.operation, "compare_type").get("value") == _TOTAL
+            asked = reading.case(visit.operation, "comparison_direction")
+            total = reading.case(visit.operation, "compare_type") == "TOTALORDER"
             for side in _SIDES if not total else ():
                 source = visit.sources[side]
                 below = source is not None and source[0] in negated

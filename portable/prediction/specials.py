@@ -26,9 +26,7 @@ _ATAN2, _CBRT = "vhlo.atan2", "vhlo.cbrt"
 _AND, _NOT, _XOR = "vhlo.and", "vhlo.not", "vhlo.xor"
 _SINES = ("vhlo.cosine", "vhlo.sine", "vhlo.tan")
 _SCATTER = "vhlo.scatter_v2"
-# As VHLO numbers what compare asks: whether numbers are equal or not, or which is the greater, or
-# which is that or equal.
-_EQUALITY, _OR_EQUAL = frozenset({0, 1}), frozenset({2, 4})
+_EQUALITY, _OR_EQUAL = frozenset({"EQ", "NE"}), frozenset({"GE", "LE"})
 # Up to here sines are right to the third digit.
 _MOST = 1e4
 # Up to which size of their parts ops of complex numbers are right. Others are wrong of zeros too.
@@ -66,7 +64,7 @@ def _ordered(reading: Reading, asked: Callable[[object], bool]) -> Iterator[Visi
         for one in reading.of(_COMPARE)
         for type_ in (one.operand_types or ())[:1]
         if type_ is not None and reading.element(type_) == _COMPLEX
-        if asked(reading.value(one, "comparison_direction").get("value"))
+        if asked(reading.case(one, "comparison_direction"))
     }
     for visit in reading.walk.of([_COMPARE]) if found else ():
         source = visit.sources[0] if visit.sources else None
