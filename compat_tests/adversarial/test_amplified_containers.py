@@ -16,6 +16,7 @@ pytest.importorskip("flatbuffers", reason="writes Exported")
 from compat_tests.adversarial.generators.containers import CONTAINERS
 from compat_tests.adversarial.generators.packing import PACKED
 from compat_tests.adversarial.measuring import measured, size_of
+from compat_tests.helpers.thorough import some
 from portable.containers import MalformedContainer, open_container
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def test_what_looks_into_packed_files_is_linear(name: str, scale: int, tmp_path:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak of memory")
 @pytest.mark.parametrize("job", ["inspect json", "check json", "gate json", "predict"])
-@pytest.mark.parametrize("name", CONTAINERS)
+@pytest.mark.parametrize("name", some(CONTAINERS, each=3))
 def test_what_reads_a_container_is_linear(name: str, job: str, tmp_path: Path) -> None:
     """One child reads the container; it ends by itself, within bounds that its size gives."""
     folder = tmp_path / "container"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.adversarial.generators.faults import ADD, CORPUS, LIMIT_S, SHARE
+from compat_tests.adversarial.generators.faults import ADD, CORPUS, LIMIT_S
 from compat_tests.helpers.matrices import cell, matrix, observed
+from compat_tests.helpers.thorough import pairs
 from portable.bundle import pack_files
 from portable.cli import COMMANDS
 from portable.matrix.document import dump
@@ -110,13 +111,7 @@ def _closed(here: Path) -> None:
 STATES: Mapping[str, Callable[[Path], None]] = {"gone": _gone, "closed": _closed}
 
 
-def _pairs(lines: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Return each line with one state, or with both."""
-    found = [(line, state) for line in lines for state in STATES]
-    return [one for at, one in enumerate(found) if SHARE == 1 or (at + at // 2) % 2 == 0]
-
-
-@pytest.mark.parametrize(("command", "state"), _pairs(LINES))
+@pytest.mark.parametrize(("command", "state"), pairs(LINES, STATES, each=2))
 def test_a_command_does_as_anywhere(command: str, state: str, tmp_path: Path) -> None:
     """Where every name is absolute, the folder does not matter."""
     line = LINES[command]
@@ -155,7 +150,7 @@ RELATIVE = {
 }
 
 
-@pytest.mark.parametrize(("command", "state"), _pairs(RELATIVE))
+@pytest.mark.parametrize(("command", "state"), pairs(RELATIVE, STATES, each=2))
 def test_what_is_looked_for_here_is_not_found(command: str, state: str, tmp_path: Path) -> None:
     """In one line, and nothing is left anywhere."""
     folder = tmp_path / "f"

@@ -27,11 +27,11 @@ from compat_tests.adversarial.generators.faults import (
     Ended,
     Fault,
     json_documents,
-    pairs,
     start,
     toml_documents,
 )
 from compat_tests.helpers.matrices import sample
+from compat_tests.helpers.thorough import pairs
 from portable.cli import main
 from portable.matrix.document import dump
 
@@ -71,7 +71,7 @@ def demand_clean(ended: Ended, fault: Fault = FAULTS["none"], *, as_json: bool =
         assert len(errors) <= (ended.code == 2)
 
 
-@pytest.mark.parametrize(("command", "fault"), pairs(COMMANDS))
+@pytest.mark.parametrize(("command", "fault"), pairs(COMMANDS, FAULTS, each=4))
 def test_every_command_with_every_fault(command: str, fault: str, folder: Path) -> None:
     """Streams, folders, locales, variables, limits; what cannot be told is not success."""
     words = COMMANDS[command].replace("FOLDER", str(folder)).split()
@@ -82,7 +82,7 @@ def test_every_command_with_every_fault(command: str, fault: str, folder: Path) 
         assert ended.code == 2, "nobody was told"
 
 
-@pytest.mark.parametrize(("command", "fault"), pairs(COMPILING))
+@pytest.mark.parametrize(("command", "fault"), pairs(COMPILING, FAULTS, each=12))
 def test_every_compiling_command_with_every_fault(command: str, fault: str, folder: Path) -> None:
     """The same where a child process does the work."""
     pytest.importorskip("jaxlib")

@@ -1,12 +1,8 @@
-"""What many operations share is not looked at again for each of them, whatever form they have.
-
-`PORTABLE_JOINED_SHARE=1` looks for every form in every way, else for one in so many.
-"""
+"""What many operations share is not looked at again for each of them, whatever form they have."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 from typing import TYPE_CHECKING
 
@@ -23,6 +19,7 @@ from compat_tests.adversarial.generators.joined import (
 from compat_tests.adversarial.generators.programs import GROWING, PROGRAMS, growing
 from compat_tests.adversarial.measuring import measured
 from compat_tests.helpers.counting import CountedBytes, steps
+from compat_tests.helpers.thorough import pairs, some
 from portable import serialize
 from portable.bytecode import read
 from portable.bytecode.vhlo import ops
@@ -47,7 +44,7 @@ MORE_GROWTH = {"divide_v1": 1.25, "remainder_v1": 1.25}
 # Numbers from 128 on take two bytes, and are not read as fast.
 GROWTH_OF_MANY = 1.3
 _ROUNDS = 9
-COUNTS = 40 if os.environ.get("PORTABLE_JOINED_SHARE") else 1
+_TURNS = 20
 
 
 def _work(data: CountedBytes) -> int:
@@ -82,35 +79,29 @@ for _rule in FORMS.values():
             BESIDE.setdefault(_name, []).extend(one[0] for one in _groups)
 
 
-@pytest.mark.parametrize("name", ops())
+@pytest.mark.parametrize("name", some(ops(), each=3))
 def test_a_constant_that_many_operations_take_is_not_read_for_each(name: str) -> None:
     """Of every op of VHLO, and constants of all sorts: full, of one value, in another shape."""
     grown = growth(lambda n: of_constants(name, n, sorted({*BESIDE.get(name, ())})))
     assert grown < MORE_GROWTH.get(name, GROWTH)
 
 
-@pytest.mark.parametrize("name", ops())
-def test_an_op_of_any_counts_is_examined(name: str) -> None:
+@pytest.mark.parametrize(("name", "turn"), pairs(ops(), range(_TURNS), each=_TURNS))
+def test_an_op_of_any_counts_is_examined(name: str, turn: int) -> None:
     """With more and fewer operands, results and regions than it can have: a reader refuses it."""
-    luck = random.Random(name)  # noqa: S311 - repeatable, not secret
-    for _ in range(COUNTS):
-        data = of_any_counts(name, luck, sorted({*BESIDE.get(name, ())}))
-        reading = Reading(read(data), data)
-        with contextlib.suppress(PortableError):
-            subject_of(reading, analyze(reading.content))
+    luck = random.Random(f"{name} {turn}")  # noqa: S311 - repeatable, not secret
+    data = of_any_counts(name, luck, sorted({*BESIDE.get(name, ())}))
+    reading = Reading(read(data), data)
+    with contextlib.suppress(PortableError):
+        subject_of(reading, analyze(reading.content))
 
 
 # Forms that need the same are looked for in the same artifacts.
-PAIRS = [
-    (form, joint)
-    for form in {str(needed(rule)): form for form, rule in FORMS.items()}.values()
-    for joint in JOINTS
-]
+ALONE = {str(needed(rule)): form for form, rule in FORMS.items()}
 SHIFTS = (0, 1, 5)
-SHARE = int(os.environ.get("PORTABLE_JOINED_SHARE", "4"))
 
 
-@pytest.mark.parametrize(("form", "joint"), PAIRS[::SHARE])
+@pytest.mark.parametrize(("form", "joint"), pairs(ALONE.values(), JOINTS, each=12))
 def test_a_form_does_not_look_back_for_each_operation(form: str, joint: str) -> None:
     """Of what a form needs, as many as can be, joined in every way.
 

@@ -1,7 +1,6 @@
 """Every command with every program that nests too deep or has something far too large in it.
 
 Commands times inputs, not examples: each line ends with 0, 1 or 2, soon, with one error at most.
-`PORTABLE_FAULTS_SHARE=1` runs all of them.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import pytest
 
 from compat_tests.adversarial.generators import depths, huge
 from compat_tests.adversarial.generators.commands import run_all
-from compat_tests.adversarial.generators.faults import SHARE
+from compat_tests.helpers.thorough import pairs
 
 pytest.importorskip("jaxlib")
 import numpy as np
@@ -38,6 +37,7 @@ LINES = {
 }
 DEEP = (950, 20_000)
 LIMIT_S = 100
+_PARTS = 4
 
 
 def inputs() -> dict[str, bytes]:
@@ -54,16 +54,15 @@ def inputs() -> dict[str, bytes]:
 INPUTS = inputs()
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize(("line", "part"), pairs(LINES, range(_PARTS), each=_PARTS))
 def test_whatever_is_too_large_is_one_line(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    line: str, part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No traceback, no crash, no hang, and no more than one error."""
     monkeypatch.setenv("PORTABLE_OFFLINE", "1")
     monkeypatch.setenv("PORTABLE_CACHE", str(tmp_path / "cache"))
     np.savez(tmp_path / "x.npz", np.zeros(2, np.float32))
-    shift = sorted(LINES).index(line)
-    chosen = [name for at, name in enumerate(INPUTS) if (at + shift) % SHARE == 0]
+    chosen = [*INPUTS][part::_PARTS]
     for name in chosen:
         (tmp_path / name).write_bytes(INPUTS[name])
     commands = [LINES[line].replace("INPUT", name).split() for name in chosen]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from compat_tests.helpers.planted import DEFECTS, PlantedHunt
+from compat_tests.helpers.thorough import some
 from portable.cli import main
 from portable.fuzz import generate, hunting
 from portable.fuzz.campaign import Campaign, Progress
@@ -66,7 +67,7 @@ def hunt(kind: type[H], store: Store, *names: str, only: Sequence[str] = EXACT) 
     )
 
 
-@pytest.mark.parametrize("op", DEFECTS)
+@pytest.mark.parametrize("op", some(DEFECTS, each=4))
 def test_a_planted_defect_is_found_reduced_and_told_apart(op: str, store: Store) -> None:
     """In the first round, and what is left of it is five ops at most, those of bodies too.
 

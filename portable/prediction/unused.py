@@ -53,12 +53,11 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
         operation = visit.operation
         del around[operation.depth :]
         kind = kinds[operation.name]
-        if kind in COMMUNICATING:
-            (waiting if channel(reading, operation) else unheard).append(visit.number)
-        elif kept[operation.name] and not (
-            calls and kind == _FUNCTION and _is_private(reading, operation)
-        ):
+        waits = kept[operation.name] or (kind in COMMUNICATING and channel(reading, operation))
+        if waits and not (calls and kind == _FUNCTION and _is_private(reading, operation)):
             waiting.append(visit.number)
+        elif kind in COMMUNICATING:
+            unheard.append(visit.number)
         ops.append(operation)
         needs.append([source[0] for source in visit.sources if source] + around[-1:])
         if kind == _RETURN and around:

@@ -22,12 +22,10 @@ __all__ = [
     "CORPUS",
     "FAULTS",
     "LIMIT_S",
-    "SHARE",
     "WORDS",
     "Ended",
     "Fault",
     "json_documents",
-    "pairs",
     "start",
     "toml_documents",
 ]
@@ -137,22 +135,6 @@ FAULTS: Mapping[str, Fault] = {
     "no room for files": Fault(limits={resource.RLIMIT_FSIZE: 100}),
     "few files": Fault(limits={resource.RLIMIT_NOFILE: 12}),
 }
-
-
-SHARE = int(os.environ.get("PORTABLE_FAULTS_SHARE", "4"))
-
-
-def pairs(commands: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return commands with faults: every one of both, and of all pairs one in four.
-
-    PORTABLE_FAULTS_SHARE=1 makes it all of them.
-    """
-    return [
-        (command, fault)
-        for row, command in enumerate(commands)
-        for column, fault in enumerate(FAULTS)
-        if (row + column) % SHARE == 0
-    ]
 
 
 @dataclass(frozen=True, slots=True)
