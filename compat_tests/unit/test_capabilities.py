@@ -108,6 +108,8 @@ tan\trcc\tf32
 sort\txwm\ti4
 maximum\trcc\tf32 in reduce
 *\t-rc\tof nothing
+reverse\trrr\tquant
+*\t-cr\tquant of nothing
 constant\tcxx\tf6
 reshape\tccc\tf6
 collective_broadcast\trrr\tf32
@@ -157,6 +159,10 @@ def small_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         # What was not tried without elements is not said to fail.
         ("0.5.0", "tan f32 of nothing", Ability.UNTRIED),
         ("0.7.0", "all_to_all f32 of nothing", Ability.REFUSES),
+        # Quantized types may be made arithmetic of before.
+        ("0.9.0", "reverse quant of nothing", Ability.REFUSES),
+        ("0.7.0", "reverse quant of nothing", Ability.COMPUTES),
+        ("0.5.0", "reverse quant of nothing", Ability.UNTRIED),
         # It becomes a constant, which may fail; and what communicates may stay.
         ("0.9.0", "reshape f6", Ability.COMPUTES),
         ("0.9.0", "reshape f6 of nothing", Ability.UNTRIED),

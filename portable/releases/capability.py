@@ -79,6 +79,7 @@ _FAILED = {Ability.REFUSES, Ability.CRASHES}
 # What is kept although it has no elements: XLA and IREE refuse the first all the same, and IREE
 # some of the others, of complex numbers.
 _KEPT = {"collective_broadcast"}
+_QUANTIZED = "quant"
 COMMUNICATING = frozenset(
     {
         *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
@@ -126,7 +127,8 @@ class Abilities(NamedTuple):
 
     def _of_nothing(self, op: str, types: str, found: Ability) -> Ability:
         """Return what becomes of an op without elements, by what becomes of others."""
-        removed = self._found(ANY, OF_NOTHING.strip())
+        kind = _QUANTIZED if _QUANTIZED in types.split() else ""
+        removed = self._found(ANY, f"{kind}{OF_NOTHING}".strip())
         if found is Ability.UNTRIED or op in _KEPT:
             return found
         if removed is not Ability.COMPUTES:

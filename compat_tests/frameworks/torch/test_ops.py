@@ -17,6 +17,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention.flex_attention import AuxRequest, flex_attention
 from torch.utils import _pytree as pytree
 
+from compat_tests.helpers.thorough import some
 from compat_tests.helpers.torch_calls import Calls
 from portable.exporters import ExportFailed, export_torch
 from portable.runtime.executors import Executor
@@ -268,7 +269,7 @@ ALIGNED: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", ALIGNED)
+@pytest.mark.parametrize("name", some(ALIGNED, each=2))
 def test_the_loss_of_an_alignment(name: str, executor: Executor) -> None:
     """As PyTorch's, also where targets cannot be aligned, and what lies behind them is not read."""
     torch.manual_seed(0)

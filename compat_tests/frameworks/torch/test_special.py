@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from compat_tests.helpers.thorough import some
 from compat_tests.helpers.torch_calls import Calls
 from portable.exporters import export_torch
 from portable.runtime.executors import Executor
@@ -88,7 +89,7 @@ FUNCTIONS |= {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", some(FUNCTIONS, each=3))
 def test_a_function_is_pytorch_s(name: str, executor: Executor) -> None:
     """Element by element, also where others are much larger."""
     function, given = FUNCTIONS[name]

@@ -11,6 +11,7 @@ import torch.nn.functional as F  # noqa: N812 - what everybody calls it
 from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from compat_tests.helpers.thorough import some
 from compat_tests.helpers.torch_calls import Calls
 from portable.exporters import ExportFailed, export_torch
 from portable.exporters.lists import list_ops
@@ -159,7 +160,7 @@ def _derivative(function: Callable[..., Tensor]) -> Callable[..., Any]:
     return derivative
 
 
-@pytest.mark.parametrize("name", DERIVATIVES)
+@pytest.mark.parametrize("name", some(DERIVATIVES, each=3))
 def test_a_derivative_is_pytorch_s(name: str, executor: Executor) -> None:
     """By each input."""
     function, given = DERIVATIVES[name]
@@ -279,7 +280,7 @@ def _arguments(op: Any, rows: list[Tensor]) -> list[Any]:
     return made
 
 
-@pytest.mark.parametrize("op", list_ops(), ids=str)
+@pytest.mark.parametrize("op", some(list_ops(), each=3), ids=str)
 def test_an_op_of_lists(op: Any, executor: Executor) -> None:
     """Optimizers call them, and what clips gradients."""
     rows = torch.rand(3, 3), torch.rand(3, 3) * 0.5

@@ -135,9 +135,54 @@ def _quantized() -> Iterator[ParameterSet]:
             yield pytest.param(text, compiles, id=f"convolution {storage} {pad}")
 
 
-@pytest.mark.parametrize(
-    ("text", "compiles"), [*_narrowed(), *_selected(), *_transformed(), *_quantized()]
-)
+def _empty() -> Iterator[ParameterSet]:
+    """Yield ops of quantized tensors without elements: what it refuses of some, it refuses."""
+    plain, of = "tensor<0x2xf32>", "tensor<0x2x!quant.uniform<i8:f32, 1.0:3>>"
+    moved, scalar = of.replace("0x2", "2x0"), "tensor<i32>"
+    for op, compiles in {
+        f"reverse %q, dims = [0] : {of}": False,
+        f"optimization_barrier %q : {of}": False,
+        f"dynamic_update_slice %q, %q, %i, %i : ({of}, {of}, {scalar}, {scalar}) -> {of}": False,
+        f"negate %q : {of}": True,
+        f"clamp %q, %q, %q : {of}": True,
+        f"concatenate %q, %q, dim = 0 : ({of}, {of}) -> {of}": True,
+        f"transpose %q, dims = [1, 0] : ({of}) -> {moved}": True,
+    }.items():
+        result = moved if op.startswith("transpose") else of
+        gives = plain.replace("0x2", "2x0") if result == moved else plain
+        lines = [
+            f"%i = stablehlo.constant dense<0> : {scalar}",
+            f"%q = stablehlo.uniform_quantize %x : ({plain}) -> {of}",
+            f"%y = stablehlo.{op}",
+            f"%r = stablehlo.uniform_dequantize %y : ({result}) -> {gives}",
+        ]
+        yield pytest.param(_function(f"%x: {plain}", lines, gives), compiles, id=op.split()[0])
+
+
+def _unused() -> Iterator[ParameterSet]:
+    """Yield collective ops that nothing uses: a broadcast stays, where it is refused."""
+    groups, tensor = "replica_groups = dense<0> : tensor<1x1xi64>", "tensor<4xf32>"
+    for op, more in (
+        ("collective_broadcast", ""),
+        ("all_gather", ", all_gather_dim = 0 : i64"),
+        (
+            "all_to_all",
+            ", split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 1 : i64",
+        ),
+    ):
+        made = f'%u = "stablehlo.{op}"(%x) <{{{groups}{more}}}> : ({tensor}) -> {tensor}'
+        lines = [made, f"%r = stablehlo.negate %x : {tensor}"]
+        text = _function(f"%x: {tensor}", lines, tensor)
+        yield pytest.param(text, op != "collective_broadcast", id=f"unused {op}")
+
+
+PROGRAMS = [
+    *(*_narrowed(), *_selected(), *_transformed()),
+    *(*_quantized(), *_empty(), *_unused()),
+]
+
+
+@pytest.mark.parametrize(("text", "compiles"), PROGRAMS)
 def test_it_compiles_what_is_predicted(
     text: str, compiles: bool | None, open_executor: Callable[..., Executor]
 ) -> None:
