@@ -489,6 +489,26 @@ def test_what_is_removed_late_is_refused_before(name: str, compiles: bool) -> No
     assert verdict.holds(Stage.COMPILE) is compiles
 
 
+@pytest.mark.parametrize(
+    ("name", "compiles"),
+    [
+        ("collective_broadcast_unused", False),
+        ("convolution_of_i16_quantized", True),
+        ("convolution_pads_i16_quantized", None),
+        ("integers_become_bf16", False),
+        ("integers_become_bf16_and_are_negated", None),
+        ("integers_become_bf16_by_f16", True),
+        ("iota_of_eight_bf16", True),
+        ("iota_of_nine_bf16", False),
+        ("reverse_quantized_nothing", False),
+    ],
+)
+def test_small_differences_decide_on_iree(name: str, compiles: bool | None) -> None:
+    """As 3.13.0 does with the same programs: `compat_tests/real/executors` has more of them."""
+    verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is compiles
+
+
 def test_nothing_is_said_of_a_release_that_executed_nothing() -> None:
     """No note says that ops compute the same where no program was executed."""
     verdict = predict(
