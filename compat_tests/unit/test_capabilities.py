@@ -509,6 +509,25 @@ def test_small_differences_decide_on_iree(name: str, compiles: bool | None) -> N
     assert verdict.holds(Stage.COMPILE) is compiles
 
 
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        *(("sum_of_65_f16", None), ("sum_of_64_f16", True), ("sum_of_65_f32", True)),
+        *(("maximum_of_65_bf16", True), ("window_of_65_f16", None)),
+        *(("product_over_65_bf16", None), ("product_over_64_bf16", True)),
+        *(("product_over_65_bf16_to_f32", True), ("product_over_65_f32_to_f16", None)),
+        *(("product_over_unknown_bf16", None), ("dot_of_65_bf16", None), ("dot_of_64_bf16", True)),
+        *(("convolution_over_70_f16", None), ("convolution_over_60_f16", True)),
+    ],
+)
+def test_many_narrow_floats_are_not_summed_alike(name: str, same: bool | None) -> None:
+    """IREE adds them up in their own type; XLA does not."""
+    artifact = artifact_of(name)
+    iree = predict(artifact, "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
+    assert iree.holds(Stage.EXECUTE) is same
+    assert not predict(artifact, "jaxlib 0.12.0.1", stage=Stage.EXECUTE).reason.count("narrow-sums")
+
+
 def test_nothing_is_said_of_a_release_that_executed_nothing() -> None:
     """No note says that ops compute the same where no program was executed."""
     verdict = predict(

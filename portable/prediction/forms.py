@@ -66,6 +66,7 @@ from portable.prediction.simplified import (
     numbers_of,
 )
 from portable.prediction.specials import SPECIALS
+from portable.prediction.summed import SUMMED
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
 from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
@@ -893,6 +894,7 @@ FORMS: dict[str, FormRule] = {
     **NARROWED,
     **SIMPLIFIED,
     **SPECIALS,
+    **SUMMED,
     **UNSIGNED,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""

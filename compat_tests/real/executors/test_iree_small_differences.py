@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import ml_dtypes
+import numpy as np
 import pytest
 
 import portable
-from portable.runtime.executors import ExecutionFailed
+from compat_tests.helpers.compiled import artifact_of
+from portable.artifact import Artifact
+from portable.runtime.executors import ExecutionFailed, random_inputs
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from portable.runtime.executors import Executor
 
 _RELEASE = "iree-base-compiler 3.13.0"
+_FINDING = Path(__file__).parents[3] / "docs" / "findings" / "narrow-sums-iree" / "program.mlir"
 
 
 def _function(takes: str, lines: list[str], gives: str) -> str:
@@ -216,3 +222,34 @@ def test_a_quotient_of_complex_constants_that_are_computed_is_not_known(
     assert verdict.holds(Stage.COMPILE) is None
     with pytest.raises(ExecutionFailed, match="initialization order"):
         open_executor("iree", _RELEASE).compile(artifact)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("sum_of_64_f16", "product_over_64_bf16", "dot_of_64_bf16", "convolution_over_60_f16"),
+        *("maximum_of_65_bf16", "product_over_65_bf16_to_f32", "sum_of_65_f32"),
+    ],
+)
+def test_few_narrow_floats_are_summed_alike(
+    name: str, open_executor: Callable[..., Executor]
+) -> None:
+    """Where it is predicted, at most eight roundings are between IREE and XLA."""
+    artifact = Artifact.load(artifact_of(name))
+    assert portable.predict(artifact, _RELEASE, stage=Stage.EXECUTE).holds(Stage.EXECUTE)
+    luck, found = np.random.default_rng(0), []
+    program = open_executor("pjrt").compile(artifact)
+    arguments = random_inputs(program.signature, 0)
+    inputs = [np.asarray(luck.random(one.shape)).astype(one.dtype) for one in arguments]
+    for one in (program, open_executor("iree", _RELEASE).compile(artifact)):
+        found += [array.astype(np.float64) for array in one.run(inputs)]
+    near = 8 * float(ml_dtypes.finfo(inputs[0].dtype).eps)
+    np.testing.assert_allclose(found[1], found[0], rtol=near)
+
+
+def test_many_narrow_floats_are_not(open_executor: Callable[..., Executor]) -> None:
+    """Of 4,096 ones it makes 2,048."""
+    artifact = portable.pin(_FINDING.read_text("utf-8"), "1.9.0").artifact
+    program = open_executor("iree", _RELEASE).compile(artifact)
+    assert [*program.run([np.ones((4096, 4), np.float16)])[0]] == [2048.0] * 4
+    assert portable.predict(artifact, _RELEASE, stage=Stage.EXECUTE).not_known
