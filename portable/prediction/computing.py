@@ -74,7 +74,12 @@ _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
 # One of these alone it computes itself; what is made of it perhaps not.
 _PARTS = frozenset({"vhlo.imag_v1", "vhlo.real_v1"})
+_MULTIPLY = "vhlo.multiply_v1"
+_MULTIPLYING = frozenset(
+    {_MULTIPLY, "vhlo.dot_v1", "vhlo.dot_general_v1", "vhlo.dot_general_v2", "vhlo.einsum_v1"}
+)
 _SPLITTING = _PARTS.union(
+    _MULTIPLYING,
     {_DIVIDE, _TRANSFORM, "vhlo.abs_v1"},
     {"vhlo.cosine_v1", "vhlo.cosine_v2", "vhlo.sine_v1", "vhlo.sine_v2"},
 )
@@ -234,7 +239,7 @@ def _constants_of_complex_f64(reading: Reading) -> bool:
 def _splits_a_complex_constant(reading: Reading) -> bool | None:
     """Find an op of real and imaginary parts of a complex constant of several values.
 
-    Perhaps of what is folded to one, or one in a body.
+    Perhaps of what is folded to one, or one in a body, and a product of two such.
     """
     several: dict[tuple[int, int], bool] = {}
     perhaps = False
@@ -242,7 +247,8 @@ def _splits_a_complex_constant(reading: Reading) -> bool | None:
         source, operation = _taken_apart(reading, visit), visit.operation
         if source is None or reading.element(reading.walk.type(source)) not in _COMPLEX:
             continue
-        if (constant := visit.constant(source)) is None:
+        constant = None if visit.name in _MULTIPLYING else visit.constant(source)
+        if constant is None:
             perhaps |= source[0] in reading.folded
             continue
         key = constant.properties, constant.attributes
@@ -257,8 +263,13 @@ def _splits_a_complex_constant(reading: Reading) -> bool | None:
 def _taken_apart(reading: Reading, visit: Visit) -> Source | None:
     """Return the operand of an op of which IREE computes with the parts one by one."""
     sources, operation = (*visit.sources[:2], None, None)[:2], visit.operation
+    computed = all(source is not None and source[0] in reading.folded for source in sources)
+    if visit.name in _MULTIPLYING:
+        # By a constant as it is given it multiplies itself.
+        makers = {reading.walk[source[0]].name for source in sources if source}
+        given = visit.name == _MULTIPLY and _CONSTANT in makers
+        return sources[0] if computed and not given else None
     if visit.name == _DIVIDE:
-        computed = all(source is not None and source[0] in reading.folded for source in sources)
         return sources[1] if computed and visit.constant(sources[1]) is None else None
     if visit.name == _TRANSFORM and reading.case(operation, "fft_type") != "IRFFT":
         lengths = reading.numbers(operation, "fft_length")
@@ -975,7 +986,7 @@ COMPUTED: dict[str, FormRule] = {
     "constant of several complex<f64>": FormRule(
         _constants_of_complex_f64, (types(_COMPLEX), ops(_CONSTANT))
     ),
-    "abs, cosine, sine, fft, quotient or part of a constant of several complex numbers": FormRule(
+    "abs, cosine, sine, fft, quotient, product, part of several constant complex numbers": FormRule(
         _splits_a_complex_constant,
         (types(_COMPLEX), ops(_CONSTANT, _IOTA), ops(*_SPLITTING)),
         across=True,
