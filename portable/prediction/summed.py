@@ -39,9 +39,8 @@ _FEW = 64
 def _sums_many(reading: Reading) -> bool:
     """Find what computes each narrow float from more of them than are few."""
     return any(
-        count is None or count > _FEW
+        (count := _summed(reading, one)) is None or count > _FEW
         for one in (*_narrow(reading, *_PRODUCTS), *_reductions(reading))
-        for count in [_summed(reading, one)]
     )
 
 
