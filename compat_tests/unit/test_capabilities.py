@@ -517,7 +517,8 @@ def test_small_differences_decide_on_iree(name: str, compiles: bool | None) -> N
     ("name", "same"),
     [
         *(("sum_of_65_f16", None), ("sum_of_64_f16", True), ("sum_of_65_f32", True)),
-        *(("maximum_of_65_bf16", True), ("window_of_65_f16", None)),
+        *(("maximum_of_65_bf16", True), ("greatest_of_65_bf16_and_where", True)),
+        ("window_of_65_f16", None),
         *(("product_over_65_bf16", None), ("product_over_64_bf16", True)),
         *(("product_over_65_bf16_to_f32", True), ("product_over_65_f32_to_f16", None)),
         *(("product_over_unknown_bf16", None), ("dot_of_65_bf16", None), ("dot_of_64_bf16", True)),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Head, OpSignature, Source
     from portable.prediction.forms import Reading
 
-__all__ = ["BODIES", "CONSTRAINING", "LEAST_BY_YNNPACK", "applied"]
+__all__ = ["BODIES", "CONSTRAINING", "LEAST_BY_YNNPACK"]
 
 _CAST = "builtin.unrealized_conversion_cast"
 CONSTRAINING = (_CAST, "sdy.sharding_constraint", _CAST)
@@ -77,13 +77,8 @@ class _Applied(NamedTuple):
     folded: Sequence[bool]
 
 
-def applied(reading: Reading, *names: str) -> Iterator[_Applied]:
-    """Yield the ops of some names, with what their bodies compute.
-
-    Args:
-        reading: An artifact's ops.
-        names: The ops.
-    """
+def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
+    """Yield the ops of some names, with what their bodies compute."""
     walk, done = reading.walk, {-1}
     for visit in walk.of([_RETURN]):
         around = walk.around[visit.number]
@@ -139,7 +134,7 @@ def _reduces_otherwise(*names: str) -> Callable[[Reading], bool | None]:
 
     def found(reading: Reading) -> bool | None:
         perhaps = False
-        for one in applied(reading, *names):
+        for one in _applied(reading, *names):
             for root in one.roots:
                 if root not in _TOGETHER | _INLINED:
                     return True
@@ -153,7 +148,7 @@ def _converts(reading: Reading) -> bool:
     """Find an all_reduce of bf16 whose body computes in another type."""
     return any(
         "vhlo.convert" in one.roots and reading.element(one.op.results[0]) == "bf16_v1"
-        for one in applied(reading, *_ALL_REDUCE)
+        for one in _applied(reading, *_ALL_REDUCE)
         if one.op.results
     )
 
@@ -174,7 +169,7 @@ def _starts_otherwise(
         # What is like one of these may be of another operand, which is not in what they are like.
         other = {like(one) for one in reductions if not is_simple(reading, one)}
         perhaps = False
-        for one in applied(reading, _REDUCE, _WINDOW):
+        for one in _applied(reading, _REDUCE, _WINDOW):
             if like(one.op) not in single:
                 continue
             starts = one.starts[len(one.starts) // 2 :]
@@ -203,7 +198,7 @@ def _of_constants(
 
     def found(reading: Reading) -> bool | None:
         perhaps = False
-        for one in applied(reading, *names):
+        for one in _applied(reading, *names):
             root = one.roots[0] if one.roots else ""
             if root not in bodies | _INLINED or like(one.op) not in reading.used:
                 continue
@@ -223,7 +218,7 @@ def _takes_the_greatest(reading: Reading) -> bool:
     """Find a reduce_scatter of floats by maximum."""
     return any(
         _MAXIMUM in one.roots and any(reading.element(type_) in _FLOATS for type_ in one.op.results)
-        for one in applied(reading, _REDUCE_SCATTER)
+        for one in _applied(reading, _REDUCE_SCATTER)
     )
 
 
@@ -253,8 +248,8 @@ def _adds(padding: Sequence[int]) -> bool:
 def _cuts_single_elements(reading: Reading) -> bool:
     """Find a reduce_window of windows of one element that pads by negative amounts alone."""
     found = {like(one) for one in reading.of(_WINDOW) if _cuts(reading, one)}
-    bodies = applied(reading, _WINDOW) if found else ()
-    return any(like(one.op) in found and {*one.roots} <= _SIMPLE for one in bodies)
+    applied = _applied(reading, _WINDOW) if found else ()
+    return any(like(one.op) in found and {*one.roots} <= _SIMPLE for one in applied)
 
 
 def _cuts(reading: Reading, one: OpSignature) -> bool:
@@ -277,8 +272,8 @@ def _spreads_single_elements(reading: Reading) -> bool:
         and (reading.content.pool.count(type_) or 0) >= LEAST_BY_YNNPACK
         and _spreads(reading, one, reading.dimensions(type_) or ())
     }
-    bodies = applied(reading, _WINDOW) if found else ()
-    return any(like(one.op) in found and {*one.roots} <= _SIMPLE for one in bodies)
+    applied = _applied(reading, _WINDOW) if found else ()
+    return any(like(one.op) in found and {*one.roots} <= _SIMPLE for one in applied)
 
 
 def _spreads(reading: Reading, one: OpSignature, shape: Sequence[int]) -> bool:
@@ -369,7 +364,7 @@ BODIES: dict[str, FormRule] = {
         (_WINDOW,), frozenset({_MAXIMUM, _MINIMUM}), frozenset({_COMPLEX})
     ),
     "sort by a comparison that is constant": FormRule(
-        lambda reading: any(_CONSTANT in one.roots for one in applied(reading, _SORT)),
+        lambda reading: any(_CONSTANT in one.roots for one in _applied(reading, _SORT)),
         (ops(_SORT),),
     ),
     "reduction over no dimension from an initial value that changes it": FormRule(

@@ -10,8 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
-from portable.prediction.bodies import applied
-from portable.prediction.form import CONVOLUTIONS, FormRule, ops, types, weaken
+from portable.prediction.form import CONVOLUTIONS, FormRule, kinds, ops, types, weaken
 from portable.prediction.products import DOTS
 from portable.prediction.tensors import DYNAMIC
 
@@ -31,7 +30,7 @@ _REDUCING = ("vhlo.reduce_v1", _WINDOW)
 _OVER = dict.fromkeys(DOTS, "lhs_contracting_dimensions") | {"vhlo.reduce_v1": "dimensions"}
 _PRODUCTS = (*CONVOLUTIONS, *DOTS, _DOT, _EINSUM)
 # What rounds nothing.
-_CHOOSING = frozenset({"vhlo.maximum", "vhlo.minimum"})
+_CHOOSING = kinds("and compare constant maximum minimum not or return select xor")
 # Up to so many, results are less than eight roundings off.
 _FEW = 64
 
@@ -52,9 +51,13 @@ def _narrow(reading: Reading, *names: str) -> Iterator[OpSignature]:
 
 def _reductions(reading: Reading) -> Iterator[OpSignature]:
     """Yield the reductions of narrow floats that do more than choose one."""
-    found = [*_narrow(reading, *_REDUCING)]
-    bodies = applied(reading, *_REDUCING) if found else ()
-    summing = {like(body.op) for body in bodies if not _CHOOSING.issuperset(body.roots)}
+    found, walk = [*_narrow(reading, *_REDUCING)], reading.walk
+    summing = {
+        like(walk.head(around))
+        for visit in (walk if found else ())
+        if reading.kinds[visit.operation.name] not in _CHOOSING
+        if (around := walk.around[visit.number]) >= 0
+    }
     yield from (one for one in found if like(one) in summing)
 
 
