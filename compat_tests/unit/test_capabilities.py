@@ -498,6 +498,7 @@ def test_what_is_removed_late_is_refused_before(name: str, compiles: bool) -> No
         ("integers_become_bf16", False),
         ("integers_become_bf16_and_are_negated", None),
         ("integers_become_bf16_by_f16", True),
+        *(("booleans_of_one_row", False), ("booleans_of_two_rows", True)),
         ("outer_product_of_complex_constants", None),
         ("product_of_complex_constants_in_other_shapes", None),
         ("product_of_two_complex_constants", True),

@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
-from portable.bytecode.operations import IN_FUNCTION
+from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.form import CONVOLUTIONS, FormRule, kinds, ops, types, weaken
+from portable.prediction.tensors import DYNAMIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +31,8 @@ DOTS = ("vhlo.dot_general_v1", DOT)
 """The ops whose operand types these forms depend on."""
 
 _SIDES = ("lhs", "rhs")
-_CONTRACTING = (*DOTS, "vhlo.dot_v1", "vhlo.einsum_v1")
+_BOOLEAN, _EINSUM = "bool_v1", "vhlo.einsum_v1"
+_CONTRACTING = (*DOTS, "vhlo.dot_v1", _EINSUM)
 _PRODUCTS = (*_CONTRACTING, *CONVOLUTIONS)
 _F32, _SIXTEEN_BITS = "f32_v1", frozenset({"bf16_v1", "f16_v1"})
 _TF32 = "tf31_v1"  # as VHLO spells it
@@ -151,6 +153,38 @@ def left_and_contracted(
     # Lists, since each element of a generator costs a call.
     free = math.prod([n for at, n in enumerate(dimensions) if at not in inside])
     return free, math.prod([dimensions[at] for at in contracting if at < len(dimensions)])
+
+
+def _multiplies_a_vector_of_booleans(reading: Reading) -> bool | None:
+    """Find a product of one vector and a matrix of booleans, in no batches; perhaps an einsum."""
+    perhaps = False
+    for one in reading.of(*_CONTRACTING):
+        if reading.element(reading.result(one)) != _BOOLEAN or like(one) not in reading.used:
+            continue
+        taken = (*(one.operand_types or ()), None, None)[: len(_SIDES)]
+        left, right = (reading.dimensions(type_) or (DYNAMIC,) for type_ in taken)
+        sizes = _free_and_contracted(reading, one, left, right)
+        if sizes is None:
+            perhaps = True
+        elif sizes[0] == 1 and min(sizes[1:]) > 1:
+            return True
+    return None if perhaps else False
+
+
+def _free_and_contracted(
+    reading: Reading, one: OpSignature, left: Sequence[int], right: Sequence[int]
+) -> tuple[int, int, int] | None:
+    """Return how many elements are left of both operands, and how many are summed.
+
+    What is in batches counts as left of both. None of an einsum, and of sizes that are not known.
+    """
+    if DYNAMIC in {*left, *right} or reading.names[one.name] == _EINSUM:
+        return None
+    if reading.names[one.name] in DOTS:
+        summed = left_and_contracted(reading, one, "lhs", left)[1]
+    else:
+        summed = left[-1]
+    return math.prod(left) // (summed or 1), math.prod(right) // (summed or 1), summed
 
 
 def _contracts_nothing(reading: Reading) -> bool:
@@ -361,6 +395,9 @@ PRODUCTS: dict[str, FormRule] = {
     # Where nothing overflows nothing saturates.
     "convolution to i8": weaken(FormRule(_convolves_bytes, (types([_I8]), ops(*CONVOLUTIONS)))),
     "dot_general with an algorithm and batching dimensions": FormRule(_in_batches, _ALGORITHM),
+    "product of a vector and a matrix of booleans": FormRule(
+        _multiplies_a_vector_of_booleans, (types([_BOOLEAN]), ops(*_CONTRACTING))
+    ),
     "product over a dimension without elements": FormRule(
         _contracts_nothing, (ops(*_CONTRACTING),)
     ),

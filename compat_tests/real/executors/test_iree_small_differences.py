@@ -182,9 +182,21 @@ def _unused() -> Iterator[ParameterSet]:
         yield pytest.param(text, op != "collective_broadcast", id=f"unused {op}")
 
 
+def _booleans() -> Iterator[ParameterSet]:
+    """Yield products of booleans: of one row and several columns it refuses a sum of several."""
+    for rows, summed, columns in itertools.product((1, 2), (1, 2, 3), (1, 2)):
+        left, right = f"tensor<{rows}x{summed}xi1>", f"tensor<{summed}x{columns}xi1>"
+        gives = f"tensor<{rows}x{columns}xi1>"
+        product = "%r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]"
+        lines = [f"{product} : ({left}, {right}) -> {gives}"]
+        text = _function(f"%a: {left}, %b: {right}", lines, gives)
+        compiles = not (rows == 1 and summed > 1 and columns > 1)
+        yield pytest.param(text, compiles, id=f"booleans {rows} {summed} {columns}")
+
+
 PROGRAMS = [
     *(*_narrowed(), *_selected(), *_transformed()),
-    *(*_quantized(), *_empty(), *_unused()),
+    *(*_quantized(), *_empty(), *_unused(), *_booleans()),
 ]
 
 
