@@ -24,6 +24,7 @@ from portable.prediction.form import (
     types,
     weaken,
 )
+from portable.prediction.products import CONTRACTING
 from portable.releases import capability
 
 if TYPE_CHECKING:
@@ -75,9 +76,7 @@ _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
 # One of these alone it computes itself; what is made of it perhaps not.
 _PARTS = frozenset({"vhlo.imag_v1", "vhlo.real_v1"})
 _MULTIPLY = "vhlo.multiply_v1"
-_MULTIPLYING = frozenset(
-    {_MULTIPLY, "vhlo.dot_v1", "vhlo.dot_general_v1", "vhlo.dot_general_v2", "vhlo.einsum_v1"}
-)
+_MULTIPLYING = frozenset({_MULTIPLY, *CONTRACTING})
 _SPLITTING = _PARTS.union(
     _MULTIPLYING,
     {_DIVIDE, _TRANSFORM, "vhlo.abs_v1"},

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
 
 __all__ = [
+    "CONTRACTING",
     "DOT",
     "DOTS",
     "IN_NO_LOOP",
@@ -32,8 +33,9 @@ DOTS = ("vhlo.dot_general_v1", DOT)
 
 _SIDES = ("lhs", "rhs")
 _BOOLEAN, _EINSUM = "bool_v1", "vhlo.einsum_v1"
-_CONTRACTING = (*DOTS, "vhlo.dot_v1", _EINSUM)
-_PRODUCTS = (*_CONTRACTING, *CONVOLUTIONS)
+CONTRACTING = (*DOTS, "vhlo.dot_v1", _EINSUM)
+"""Those that multiply two tensors and add up."""
+_PRODUCTS = (*CONTRACTING, *CONVOLUTIONS)
 _F32, _SIXTEEN_BITS = "f32_v1", frozenset({"bf16_v1", "f16_v1"})
 _TF32 = "tf31_v1"  # as VHLO spells it
 _MULTIPLIED = frozenset({"f8E4M3FN_v1", "f8E5M2_v1"})
@@ -158,7 +160,7 @@ def left_and_contracted(
 def _multiplies_a_vector_of_booleans(reading: Reading) -> bool | None:
     """Find a product of one vector and a matrix of booleans, in no batches; perhaps an einsum."""
     perhaps = False
-    for one in reading.of(*_CONTRACTING):
+    for one in reading.of(*CONTRACTING):
         if reading.element(reading.result(one)) != _BOOLEAN or like(one) not in reading.used:
             continue
         taken = (*(one.operand_types or ()), None, None)[: len(_SIDES)]
@@ -192,7 +194,7 @@ def _contracts_nothing(reading: Reading) -> bool:
     return any(
         0 in (reading.dimensions((signature.operand_types or (None,))[0]) or ())
         and 0 not in (reading.dimensions(reading.result(signature)) or ())
-        for signature in reading.of(*_CONTRACTING)
+        for signature in reading.of(*CONTRACTING)
     )
 
 
@@ -396,11 +398,9 @@ PRODUCTS: dict[str, FormRule] = {
     "convolution to i8": weaken(FormRule(_convolves_bytes, (types([_I8]), ops(*CONVOLUTIONS)))),
     "dot_general with an algorithm and batching dimensions": FormRule(_in_batches, _ALGORITHM),
     "product of a vector and a matrix of booleans": FormRule(
-        _multiplies_a_vector_of_booleans, (types([_BOOLEAN]), ops(*_CONTRACTING))
+        _multiplies_a_vector_of_booleans, (types([_BOOLEAN]), ops(*CONTRACTING))
     ),
-    "product over a dimension without elements": FormRule(
-        _contracts_nothing, (ops(*_CONTRACTING),)
-    ),
+    "product over a dimension without elements": FormRule(_contracts_nothing, (ops(*CONTRACTING),)),
     "dot_general with an algorithm of two sizes that are 1": FormRule(
         _multiplies_by_one_number(_OTHER), _ALGORITHM
     ),

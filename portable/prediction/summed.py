@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.form import CONVOLUTIONS, FormRule, kinds, ops, types, weaken
-from portable.prediction.products import DOTS
+from portable.prediction.products import CONTRACTING, DOTS
 from portable.prediction.tensors import DYNAMIC
 
 if TYPE_CHECKING:
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["SUMMED"]
 
 _NARROW = frozenset({"bf16_v1", "f16_v1"})
-_DOT, _EINSUM = "vhlo.dot_v1", "vhlo.einsum_v1"
-_WINDOW = "vhlo.reduce_window_v1"
+_DOT, _WINDOW = "vhlo.dot_v1", "vhlo.reduce_window_v1"
 _REDUCING = ("vhlo.reduce_v1", _WINDOW)
 # The attribute that says over which dimensions of the first operand.
 _OVER = dict.fromkeys(DOTS, "lhs_contracting_dimensions") | {"vhlo.reduce_v1": "dimensions"}
-_PRODUCTS = (*CONVOLUTIONS, *DOTS, _DOT, _EINSUM)
+_PRODUCTS = (*CONVOLUTIONS, *CONTRACTING)
 # What rounds nothing.
 _CHOOSING = kinds("and compare constant maximum minimum not or return select xor")
 # Up to so many, results are less than eight roundings off.
