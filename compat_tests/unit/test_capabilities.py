@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.helpers.compiled import COMPILED, FOLDED, artifact_of
+from compat_tests.helpers.compiled import COMPILED, FOLDED, ON_IREE, artifact_of
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.scan import Scan
@@ -489,29 +489,34 @@ def test_what_is_removed_late_is_refused_before(name: str, compiles: bool) -> No
     assert verdict.holds(Stage.COMPILE) is compiles
 
 
-@pytest.mark.parametrize(
-    ("name", "compiles"),
-    [
-        ("collective_broadcast_unused", False),
-        ("convolution_of_i16_quantized", True),
-        ("convolution_pads_i16_quantized", None),
-        ("integers_become_bf16", False),
-        ("integers_become_bf16_and_are_negated", None),
-        ("integers_become_bf16_by_f16", True),
-        *(("booleans_of_one_row", False), ("booleans_of_two_rows", True)),
-        ("outer_product_of_complex_constants", None),
-        ("product_of_complex_constants_in_other_shapes", None),
-        ("product_of_two_complex_constants", True),
-        ("product_with_a_complex_constant", True),
-        ("iota_of_eight_bf16", True),
-        ("iota_of_nine_bf16", False),
-        ("reverse_quantized_nothing", False),
-    ],
-)
+@pytest.mark.parametrize(("name", "compiles"), ON_IREE.items())
 def test_small_differences_decide_on_iree(name: str, compiles: bool | None) -> None:
     """As 3.13.0 does with the same programs: `compat_tests/real/executors` has more of them."""
     verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.COMPILE)
     assert verdict.holds(Stage.COMPILE) is compiles
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["all_reduce_by_xor_unused", "all_reduce_of_booleans_unused", "barrier_quantized_unused"],
+)
+def test_xla_removes_what_iree_refuses_first(name: str) -> None:
+    """What nothing uses IREE refuses of quantized types, and of what devices tell each other."""
+    verdict = predict(artifact_of(name), "jaxlib 0.12.0.1", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE)
+
+
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("branch_keeps_what_is_returned", False),
+        *(("branch_gives_what_is_returned", True), ("branch_keeps_an_argument", True)),
+    ],
+)
+def test_iree_loses_what_a_branch_keeps_and_main_returns(name: str, same: bool) -> None:
+    """Of three that differ in one op, it gives no result of the one that it compiles as well."""
+    verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
+    assert verdict.holds(Stage.EXECUTE) is same
 
 
 @pytest.mark.parametrize(

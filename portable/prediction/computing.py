@@ -24,7 +24,6 @@ from portable.prediction.form import (
     types,
     weaken,
 )
-from portable.prediction.products import CONTRACTING
 from portable.releases import capability
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMUNICATING",
     "COMPUTED",
+    "F8",
     "KEPT_UNUSED",
     "TWO_BITS",
     "WHOLE",
@@ -62,6 +62,14 @@ _FUNCTION = "vhlo.func_v1"
 # The powers that IREE computes by products and roots, and the floats of which it rounds little.
 _RIGHT_POWERS = frozenset({0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5})
 _WIDE = frozenset({"f32_v1", "f64_v1"})
+# A half, of the floats of a byte that IREE computes with; the highest bit is the sign, if any.
+_HALVES = {
+    "f8E4M3FN_v1": 0x30,
+    "f8E4M3FNUZ_v1": 0x38,
+    "f8E5M2_v1": 0x38,
+    "f8E5M2FNUZ_v1": 0x3C,
+    "f8E8M0FNU_v1": 0x7E,
+}
 _ZEROS, _POWER, _PAD = "vhlo.count_leading_zeros_v1", "vhlo.power_v1", "vhlo.pad_v1"
 _CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
 _ABS, _IOTA = "vhlo.abs_v1", "vhlo.iota_v1"
@@ -73,17 +81,6 @@ _PADDING_DYNAMICALLY = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2", "vhlo.dy
 _SORT = "vhlo.sort_v1"
 _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
-# One of these alone it computes itself; what is made of it perhaps not.
-_PARTS = frozenset({"vhlo.imag_v1", "vhlo.real_v1"})
-_MULTIPLY = "vhlo.multiply_v1"
-_MULTIPLYING = frozenset({_MULTIPLY, *CONTRACTING})
-_SPLITTING = _PARTS.union(
-    _MULTIPLYING,
-    {_DIVIDE, _TRANSFORM, "vhlo.abs_v1"},
-    {"vhlo.cosine_v1", "vhlo.cosine_v2", "vhlo.sine_v1", "vhlo.sine_v2"},
-)
-# What does not transform to real numbers IREE looks up where it is of fewer than that.
-_LOOKED_UP = 8
 _NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
 # Of two and four bits no number is as great as 64.
 _INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (8, 16, 32, 64))
@@ -119,12 +116,13 @@ _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
 _COMPLEX = frozenset({"complex_v1"})
 _BOOLEAN = frozenset({"bool_v1"})
 _SIX_BITS = frozenset({"f6E2M3FN_v1", "f6E3M2FN_v1"})
-# Rounding to these is what a compiler may leave out.
-_NARROW = frozenset(
-    {"bf16_v1", "f16_v1", "f4E2M1FN_v1", *_SIX_BITS}
-    | {f"f8{kind}_v1" for kind in ("E3M4", "E4M3", "E4M3FN", "E4M3FNUZ", "E4M3B11FNUZ")}
-    | {f"f8{kind}_v1" for kind in ("E5M2", "E5M2FNUZ", "E8M0FNU")}
+F8 = frozenset(
+    f"f8{kind}_v1"
+    for kind in ("E3M4", "E4M3", "E4M3FN", "E4M3FNUZ", "E4M3B11FNUZ", "E5M2", "E5M2FNUZ", "E8M0FNU")
 )
+"""The element types that are floats of a byte."""
+# Rounding to these is what a compiler may leave out.
+_NARROW = F8 | {"bf16_v1", "f16_v1", "f4E2M1FN_v1", *_SIX_BITS}
 # What XLA:CPU has no reduction of between devices.
 _FEW_BITS = TWO_BITS | _FOUR_BITS | (_NARROW - {"bf16_v1", "f16_v1"})
 _FLOATS = _NARROW | {"f32_v1", "f64_v1"}
@@ -222,58 +220,6 @@ def _computes_four_bits(reading: Reading) -> bool | None:
     given = {*map(like, _giving(reading, others, _FOUR_BITS))} & reading.used
     kept = given or _giving(reading, KEPT_UNUSED, _FOUR_BITS)
     return True if kept and _keeps_four_bits(reading) else None
-
-
-def _constants_of_complex_f64(reading: Reading) -> bool:
-    """Find a constant of complex numbers of two f64 that is not one value throughout."""
-    for signature in reading.of("vhlo.constant_v1"):
-        type_ = reading.result(signature)
-        data = reading.value(signature, "value").get("data")
-        several = isinstance(data, Blob) and data.size > 2 * 8
-        if several and reading.element(type_) in _COMPLEX and reading.part(type_) == "f64_v1":
-            return True
-    return False
-
-
-def _splits_a_complex_constant(reading: Reading) -> bool | None:
-    """Find an op of real and imaginary parts of a complex constant of several values.
-
-    Perhaps of what is folded to one, or one in a body, and a product of two such.
-    """
-    several: dict[tuple[int, int], bool] = {}
-    perhaps = False
-    for visit in reading.walk.of(_SPLITTING):
-        source, operation = _taken_apart(reading, visit), visit.operation
-        if source is None or reading.element(reading.walk.type(source)) not in _COMPLEX:
-            continue
-        constant = None if visit.name in _MULTIPLYING else visit.constant(source)
-        if constant is None:
-            perhaps |= source[0] in reading.folded
-            continue
-        key = constant.properties, constant.attributes
-        if key not in several:
-            several[key] = not complex_splat(reading, constant)
-        if several[key] and operation.depth == IN_FUNCTION and visit.name not in _PARTS:
-            return True
-        perhaps |= several[key]
-    return None if perhaps else False
-
-
-def _taken_apart(reading: Reading, visit: Visit) -> Source | None:
-    """Return the operand of an op of which IREE computes with the parts one by one."""
-    sources, operation = (*visit.sources[:2], None, None)[:2], visit.operation
-    computed = all(source is not None and source[0] in reading.folded for source in sources)
-    if visit.name in _MULTIPLYING:
-        # By a constant as it is given it multiplies itself.
-        makers = {reading.walk[source[0]].name for source in sources if source}
-        given = visit.name == _MULTIPLY and _CONSTANT in makers
-        return sources[0] if computed and not given else None
-    if visit.name == _DIVIDE:
-        return sources[1] if computed and visit.constant(sources[1]) is None else None
-    if visit.name == _TRANSFORM and reading.case(operation, "fft_type") != "IRFFT":
-        lengths = reading.numbers(operation, "fft_length")
-        return sources[0] if max(lengths, default=_LOOKED_UP) >= _LOOKED_UP else None
-    return sources[0]
 
 
 def _pads_convolutions_by_less_than_nothing(reading: Reading) -> bool:
@@ -873,6 +819,28 @@ def _raises_otherwise(reading: Reading) -> bool | None:
     return False
 
 
+def _takes_roots_of_f8(reading: Reading) -> bool | None:
+    """Find a power of f8 by a half, or by minus a half, that is used.
+
+    IREE makes a root of it, which it does not have of f8. Perhaps another op computes the exponent
+    from constants.
+    """
+    perhaps = False
+    for visit in reading.walk.of([_POWER]):
+        half = _HALVES.get(next(map(reading.element, visit.operation.results), ""))
+        source = visit.sources[-1] if visit.sources else None
+        if half is None or source is None or like(visit.operation) not in reading.used:
+            continue
+        constant = visit.constant(source)
+        if constant is None:
+            perhaps |= source[0] in reading.folded
+            continue
+        data = reading.value(constant, "value").get("data")
+        if isinstance(data, Blob) and data.size == 1 and reading.data[data.offset] & 0x7F == half:
+            return True
+    return None if perhaps else False
+
+
 def _declaration(reading: Reading) -> bool:
     """Find a function without a body: bodies and regions end with a return, one each."""
     counts, names = reading.signatures, reading.content.names
@@ -935,6 +903,9 @@ COMPUTED: dict[str, FormRule] = {
     "power of floats other than by 0, 1, 2, 3, -1, -2 or 0.5, or of a positive constant": FormRule(
         _raises_otherwise, (ops(_POWER), types(_FLOATS))
     ),
+    "power of f8 by 0.5 or -0.5": FormRule(
+        _takes_roots_of_f8, (ops(_POWER), types(_HALVES)), across=True
+    ),
     "argument without elements": FormRule(_takes_nothing),
     "negative i4": weaken(FormRule(lambda _: True, (types({"i4_v1"}),))),
     "i4 or ui4 in more than constants and conversions": FormRule(_computes_four_bits, _FOURS),
@@ -982,14 +953,6 @@ COMPUTED: dict[str, FormRule] = {
     "convolution of i2 or ui2": _takes_two_bits(*CONVOLUTIONS),
     "pad of i2 or ui2": FormRule(_pads_two_bits, (types(TWO_BITS), ops(_PAD))),
     "sort of i2 or ui2": FormRule(_sorts_two_bits, (types(TWO_BITS), ops(_SORT))),
-    "constant of several complex<f64>": FormRule(
-        _constants_of_complex_f64, (types(_COMPLEX), ops(_CONSTANT))
-    ),
-    "abs, cosine, sine, fft, quotient, product, part of several constant complex numbers": FormRule(
-        _splits_a_complex_constant,
-        (types(_COMPLEX), ops(_CONSTANT, _IOTA), ops(*_SPLITTING)),
-        across=True,
-    ),
     "all_gather or all_to_all of several operands": _several_operands(
         "vhlo.all_gather_v2", "vhlo.all_to_all_v2"
     ),

@@ -22,6 +22,7 @@ from portable.prediction.form import (
     types,
     weaken,
 )
+from portable.prediction.parts import QUANTIZED_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -430,6 +431,20 @@ def _reverses_what_fits_once(reading: Reading) -> bool | None:
     return False
 
 
+def _reverses_quantized(reading: Reading) -> bool | None:
+    """Find perhaps a quantized convolution with a reversed window.
+
+    IREE sums up the windows of its operand by themselves, where zero is not stored as zero, and
+    over one dimension; over two it refuses some.
+    """
+    for one in _used(reading, _CONVOLUTION):
+        quantized = any(reading.element(type_) in QUANTIZED_TYPES for type_ in one.results)
+        windows = len([*_windows(reading, one)]) if quantized else 0
+        if any(_truths(reading, one, "window_reversal", windows)):
+            return None
+    return False
+
+
 def _truths(reading: Reading, one: OpSignature, name: str, count: int) -> list[bool]:
     """Return the booleans of an attribute: in a byte each, a bit each, or one for all."""
     data = reading.value(one, name).get("data")
@@ -645,6 +660,9 @@ CORNERS: dict[str, FormRule] = {
     ),
     "convolution in one group over two or three dimensions, stride or dilation of 1": FormRule(
         _moves_by_one, (ops(_CONVOLUTION),)
+    ),
+    "quantized convolution with a reversed window": FormRule(
+        _reverses_quantized, (ops(_CONVOLUTION), types(QUANTIZED_TYPES))
     ),
     "convolution with a reversed window that fits once": FormRule(
         _reverses_what_fits_once, (ops(_CONVOLUTION),)

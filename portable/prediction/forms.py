@@ -21,6 +21,7 @@ from portable.prediction.applied import APPLIED
 from portable.prediction.bodies import BODIES
 from portable.prediction.branches import BRANCHES
 from portable.prediction.canonical import Canonical, branch_ends, is_canonical
+from portable.prediction.complexes import COMPLEXES
 from portable.prediction.computing import (
     COMMUNICATING,
     COMPUTED,
@@ -878,6 +879,7 @@ FORMS: dict[str, FormRule] = {
     **APPLIED,
     **BODIES,
     **BRANCHES,
+    **COMPLEXES,
     **COMPUTED,
     **CONSTANTS,
     **CORNERS,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
-from portable.prediction.computing import WHOLE
+from portable.prediction.computing import F8, WHOLE
+from portable.prediction.constants import is_one_number
 from portable.prediction.corners import is_wide
 from portable.prediction.flow import INSIDE
 from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, repeated, types
 from portable.prediction.ranges import ANY
 from portable.prediction.reduced import Reductions
+from portable.prediction.walk import CONSTANT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,6 +33,8 @@ _NONE = (math.inf, -math.inf)
 _OF_ONE = 3  # operands: what is scattered into, indices, updates
 _SORT, _SEVERAL = "vhlo.sort", 2
 _SLICES = kinds("dynamic_slice real_dynamic_slice slice")
+# What IREE stores otherwise than it computes with it.
+_PACKED = F8 | {"bool_v1"}
 # What is in memory before a part of it is looked at.
 _WHOLE = kinds("sort while")
 _MOST_KEPT = 16  # one after another
@@ -267,6 +272,30 @@ def _sorts_a_part(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _sorts_packed_constants(reading: Reading) -> bool | None:
+    """Find a sort of several dimensions of a constant of different booleans or f8.
+
+    These IREE stores otherwise than it computes with them, and sorts the constant itself. Perhaps
+    what is computed from constants is one.
+    """
+    alike, perhaps = functools.cache(functools.partial(is_one_number, reading)), False
+    count = reading.content.pool.count
+    for visit in reading.walk.of([_SORT]):
+        for source in visit.sources:
+            if source is None or source[0] not in reading.folded:
+                continue
+            type_, constant = reading.walk.type(source), visit.constant(source)
+            if reading.element(type_) not in _PACKED:
+                continue
+            if len(reading.dimensions(type_) or ()) < _SEVERAL:
+                continue
+            if constant is None or count(constant.results[0]) != count(type_):
+                perhaps = True
+            elif not alike(constant):
+                return True
+    return None if perhaps else False
+
+
 def _origin(reading: Reading, value: Value, through: Collection[str] = _KEPT) -> Value:
     """Return what a value is before it was only reshaped, or kept apart by a barrier."""
     for _ in range(_MOST_KEPT):
@@ -295,6 +324,9 @@ INDICES: dict[str, FormRule] = {
     ),
     "sort of a slice of several dimensions": FormRule(
         _sorts_a_part, (ops(_SORT), ops(*_SLICES)), across=True
+    ),
+    "sort of a constant of booleans or f8, of several dimensions": FormRule(
+        _sorts_packed_constants, (ops(_SORT), types(_PACKED), ops(CONSTANT)), across=True
     ),
     "gather by indices that may be out of bounds": FormRule(
         _may_leave(GATHERS, _last_gathered), (ops(*GATHERS),)

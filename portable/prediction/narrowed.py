@@ -1,7 +1,10 @@
-"""Integers of which a compiler makes bf16, also by way of a wider float.
+"""Narrow floats that IREE makes of integers, or computes before it begins.
 
-IREE converts an integer to bf16 by a call of a function that it does not link. It leaves out the
+It converts an integer to bf16 by a call of a function that it does not link. It leaves out the
 wider float between them, and does not call where it makes arithmetic of it in the same loop.
+
+One number of f16 or bf16 that is computed from constants it keeps as a value of its host, which has
+none of that type. It does so of what it cannot fold, where an op takes the number and not a tensor.
 """
 
 from __future__ import annotations
@@ -9,13 +12,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from portable.bytecode.operations import like
 from portable.prediction.computing import WHOLE
 from portable.prediction.flow import INSIDE, by_the_first
-from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.form import NEGATIVE, FormRule, kinds, ops, types
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from portable.bytecode.operations import Source
     from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
@@ -34,6 +39,22 @@ _ARITHMETIC = kinds(
     " floor is_finite log log_plus_one logistic maximum minimum multiply negate power"
     " reduce_precision remainder round_nearest_afz round_nearest_even rsqrt select sign sine sqrt"
     " subtract tan tanh"
+)
+_SIXTEEN_BITS = frozenset({_BFLOAT16, "f16_v1"})
+# What takes one number, and what is not computed before it is known.
+_CLAMP, _PAD, _REDUCE = "vhlo.clamp", "vhlo.pad", "vhlo.reduce"
+_SELECT = "vhlo.select_and_scatter"
+_TAKING = frozenset({_CLAMP, _PAD, _REDUCE, _SELECT, "vhlo.dynamic_pad"})
+_ADDING = ("edge_padding_low", "edge_padding_high", "interior_padding")
+_BARRIER = "vhlo.optimization_barrier"
+_FOLDING = _MOVING | kinds(
+    "abs add bitcast_convert ceil clamp constant convert divide floor iota maximum minimum multiply"
+    " negate reduce_precision remainder round_nearest_even select sign subtract"
+)
+_CUTTING = kinds("dynamic_slice slice")
+_NOT_FOLDED = kinds(
+    "atan2 cbrt compare cosine dot dot_general exponential exponential_minus_one imag log"
+    " log_plus_one logistic power real reduce round_nearest_afz rsqrt sine sqrt tan tanh"
 )
 # Of so many elements an iota is a constant.
 _FOLDED = 8
@@ -102,9 +123,76 @@ def _is_long(reading: Reading, visit: Visit) -> bool:
     return shape is None or not 0 <= math.prod(shape) <= _FOLDED
 
 
+def _takes_a_computed_number(reading: Reading) -> bool | None:
+    """Find a number of 16 bits that is computed from constants, and taken as one.
+
+    Perhaps of some ops it folds what they compute.
+    """
+    computed = _computed(reading)
+    found: set[bool | None] = set()
+    for visit in reading.walk.of(_TAKING) if computed else ():
+        if like(visit.operation) in reading.used and _is_filled(reading, visit):
+            taken = {source[0] for source in _numbers(reading, visit) if source}
+            found.update(computed[number] for number in taken & computed.keys())
+    return True if True in found else None if found else False
+
+
+def _computed(reading: Reading) -> dict[int, bool | None]:
+    """Return the ops that are computed from constants and not folded; None where it may be."""
+    found: dict[int, bool | None] = {}
+    for number in sorted(reading.folded):
+        kind = reading.kinds[reading.walk.head(number).name]
+        before = [source[0] for source in reading.walk[number].sources if source]
+        if kind in _NOT_FOLDED or (kind in _CUTTING and not _is_one(reading, before[:1])):
+            found[number] = True
+        elif kind in _FOLDING:
+            inherited = [found[one] for one in before if one in found]
+            if inherited:
+                found[number] = True if True in inherited else None
+        elif kind != _BARRIER:
+            found[number] = None
+    return found
+
+
+def _is_one(reading: Reading, numbers: Sequence[int]) -> bool:
+    """Say whether an op gives one number."""
+    return all(
+        reading.content.pool.count(type_) == 1
+        for number in numbers
+        for type_ in reading.walk.head(number).results
+    )
+
+
+def _numbers(reading: Reading, visit: Visit) -> Iterator[Source | None]:
+    """Yield what is taken as one number of 16 bits."""
+    several = len(visit.sources)
+    places = {_CLAMP: (0, 2), _REDUCE: range(several // 2, several), _SELECT: (2,)}
+    for at in places.get(reading.kinds[visit.operation.name], (1,)):
+        source = visit.sources[at] if at < several else None
+        type_ = reading.walk.type(source) if source else None
+        if type_ is None or reading.element(type_) not in _SIXTEEN_BITS:
+            continue
+        if not reading.dimensions(type_):
+            yield source
+
+
+def _is_filled(reading: Reading, visit: Visit) -> bool:
+    """Say whether an op takes a number for each of several: a clamp, a reduction, what pads."""
+    kind = reading.kinds[visit.operation.name]
+    if kind == _CLAMP:
+        return bool(reading.dimensions(reading.result(visit.operation)))
+    if kind != _PAD:
+        return True
+    amounts = (n for name in _ADDING for n in reading.numbers(visit.operation, name))
+    return visit.number not in reading.folded and any(0 < one < NEGATIVE for one in amounts)
+
+
 NARROWED: dict[str, FormRule] = {
     "bf16 made of integers by way of a wider float, or an iota of it": FormRule(
         _narrows_integers, (types([_BFLOAT16]), ops(_CONVERT, *_IOTAS))
+    ),
+    "number of f16 or bf16 computed from constants that pads, begins a reduce or clamps": FormRule(
+        _takes_a_computed_number, (types(_SIXTEEN_BITS), ops(*_TAKING)), across=True
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from portable.bytecode.entries import Pool, PoolEntry
     from portable.prediction.forms import Reading
 
-__all__ = ["PARTS", "STORED_FLOATS", "property_kinds", "storages"]
+__all__ = ["PARTS", "QUANTIZED_TYPES", "STORED_FLOATS", "property_kinds", "storages"]
 
 
 def _names(names: str) -> frozenset[str]:
@@ -40,7 +40,8 @@ _MLIR_FLOATS = frozenset(
 )
 _STRINGS = frozenset({"string_v1", f"{BUILTIN}.string", f"{BUILTIN}.typed_string"})
 _NAMED = ("string", "typed_string")
-_QUANTIZED = ("quant_v1", "quant_per_axis_v1")
+QUANTIZED_TYPES = frozenset({"quant_v1", "quant_per_axis_v1"})
+"""The types that hold the one in which numbers are stored."""
 _EXTENSIONS, _DICTIONARY, _MESH = "type_extensions_v1", "dict_v1", "mesh_v1"
 _NOT_STORED_FLOATS = (_FLOATS | _MLIR_FLOATS) - STORED_FLOATS
 # What readers take over with whatever types it holds.
@@ -84,7 +85,7 @@ def _entries(reading: Reading, name: str) -> Iterator[PoolEntry]:
 def storages(reading: Reading) -> set[str]:
     """Return the names of the types that quantized types are stored as."""
     pool = reading.content.pool
-    found = (pool.type(index).fields.get("storage") for index in pool.types_named(*_QUANTIZED))
+    found = (pool.type(index).fields.get("storage") for index in pool.types_named(*QUANTIZED_TYPES))
     return {_kind(pool, TYPES, storage) for storage in found if isinstance(storage, int)}
 
 
@@ -236,7 +237,7 @@ def _property_of_another_kind(reading: Reading) -> bool | None:
     return None if another else False
 
 
-_HELD = types(_QUANTIZED)
+_HELD = types(QUANTIZED_TYPES)
 PARTS: dict[str, FormRule] = {
     "float attribute of a type that is no floating-point type": _typed("float_v1", _FLOATS),
     "integer attribute of a type that is no integer type": _typed(

@@ -8,7 +8,7 @@ from portable.bytecode.entries import TYPES
 from portable.bytecode.operations import like
 from portable.prediction.computing import COMMUNICATING, KEPT_UNUSED
 from portable.prediction.form import FormRule, ops, types, weaken
-from portable.prediction.parts import STORED_FLOATS, storages
+from portable.prediction.parts import QUANTIZED_TYPES, STORED_FLOATS, storages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["QUANTIZED", "is_quantized"]
 
-_QUANTIZED = frozenset({"quant_v1", "quant_per_axis_v1"})
-_WHERE = types(_QUANTIZED)
+_WHERE = types(QUANTIZED_TYPES)
 
 
 def _vhlo(names: str) -> tuple[str, ...]:
@@ -53,6 +52,7 @@ _DOTS, _DYNAMIC_CONVS = (
     _vhlo("dot_general_v1 dot_general_v2"),
     _vhlo("dynamic_conv_v1 dynamic_conv_v2"),
 )
+_CALLING = _vhlo("call_v1 composite_v1 composite_v2")
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
 _BELOW_A_BYTE = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (2, 4))
 _ABOVE_A_BYTE = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (16, 32))
@@ -62,7 +62,7 @@ _FUNCTIONS = frozenset({"builtin.module", *_vhlo("call_v1 func_v1 return_v1")})
 
 def is_quantized(names: frozenset[str] | set[str]) -> bool:
     """Say whether any of some types is quantized."""
-    return not _QUANTIZED.isdisjoint(names)
+    return not QUANTIZED_TYPES.isdisjoint(names)
 
 
 def _elements(reading: Reading, signature: OpSignature) -> list[int]:
@@ -81,13 +81,13 @@ def _of(reading: Reading, sought: tuple[str, ...]) -> Iterator[tuple[str, list[i
     for op in sought:
         for signature in reading.of(op):
             elements = _elements(reading, signature)
-            yield op, elements, {_name(reading, e) in _QUANTIZED for e in elements}
+            yield op, elements, {_name(reading, e) in QUANTIZED_TYPES for e in elements}
 
 
 def _mixed(reading: Reading) -> bool:
     """Find an elementwise op or a reshape of quantized and other types."""
     for op, elements, _ in _of(reading, _ELEMENTWISE):
-        kinds = [_name(reading, e) in _QUANTIZED for e in elements]
+        kinds = [_name(reading, e) in QUANTIZED_TYPES for e in elements]
         if len(set(kinds[1:] if op == "vhlo.select_v1" else kinds)) > 1:
             return True
     return False
@@ -123,7 +123,7 @@ def _product(*products: str) -> FormRule:
         for _, found, _ in _of(reading, products):
             # A dynamic_conv has its padding as a third operand.
             elements = [*found[:2], *found[-1:]]
-            names = [_name(reading, e) in _QUANTIZED for e in elements]
+            names = [_name(reading, e) in QUANTIZED_TYPES for e in elements]
             if True not in names:
                 continue
             storages = {_part(reading, e, "storage") for e in elements[:2]}
@@ -142,7 +142,7 @@ def _part(reading: Reading, element: int, field: str) -> object:
 
 def _expressed(reading: Reading, element: int) -> object:
     """Return the type that a quantized type stands for; another one is its own."""
-    quantized = _name(reading, element) in _QUANTIZED
+    quantized = _name(reading, element) in QUANTIZED_TYPES
     return _part(reading, element, "expressed") if quantized else element
 
 
@@ -150,7 +150,7 @@ def _reshapes(reading: Reading) -> bool:
     """Find a dynamic_reshape between quantized types that differ; its shape is an operand too."""
     for _, elements, _ in _of(reading, (_DYNAMIC_RESHAPE,)):
         ends = {*elements[:1], *elements[-1:]}
-        if len(ends) > 1 and all(_name(reading, e) in _QUANTIZED for e in ends):
+        if len(ends) > 1 and all(_name(reading, e) in QUANTIZED_TYPES for e in ends):
             return True
     return False
 
@@ -198,12 +198,12 @@ def _is_compiled(reading: Reading) -> bool | None:
 
     Perhaps that of other ops that communicate: jaxlib keeps those from 0.8.1 on.
     """
-    if any(reading.element(one) in _QUANTIZED for one in reading.edges):
+    if any(reading.element(one) in QUANTIZED_TYPES for one in reading.edges):
         return True
     kept = frozenset(reading.of(*KEPT_UNUSED))
     perhaps = False
     for signature in reading.signatures:
-        if any(reading.element(one) in _QUANTIZED for one in signature.results):
+        if any(reading.element(one) in QUANTIZED_TYPES for one in signature.results):
             if signature in kept or like(signature) in reading.used:
                 return True
             perhaps |= reading.kinds[signature.name] in COMMUNICATING
@@ -220,6 +220,7 @@ QUANTIZED: dict[str, FormRule] = {
         FormRule(_pads_more_than_bytes, (_WHERE, ops(_CONVOLUTION)))
     ),
     "ceil or floor of a quantized type": _any(*_ROUNDED),
+    "call or composite of a quantized type": _any(*_CALLING),
     "op of a quantized type that MHLO does not have": _any(*_NOT_OF_MHLO, *_TANS),
     "elementwise op or reshape of quantized and other types": FormRule(
         _mixed, (_WHERE, ops(*_ELEMENTWISE))

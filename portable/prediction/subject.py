@@ -21,6 +21,7 @@ from portable.prediction.form import kinds
 from portable.prediction.forms import FORMS, KINDS, Reading, forms_in
 from portable.prediction.mistyped import mistyped
 from portable.prediction.signatures import CALL, IN, signatures_by_name
+from portable.prediction.unused import is_refused_first
 from portable.releases.capability import computed_everywhere
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class Subject:
         provided_devices: How many devices every Consumer has; None where that is not known.
         signatures: What a compiler has to support, see `portable.prediction.signatures`, without
             what it removes before; None where only a header was read.
+        unused: Those of them of which no op is used, and which some compilers refuse before they
+            remove it.
         sheltered: Those of them, element by element, of which every op is computed from constants
             alone, or stands in a body that is applied to scalars: of what a compiler makes of it
             elsewhere, less is known.
@@ -86,6 +89,7 @@ class Subject:
     devices: int = 1
     provided_devices: int | None = None
     signatures: frozenset[str] | None = None
+    unused: frozenset[str] = frozenset()
     sheltered: frozenset[str] = frozenset()
     opener: Opener | None = None
     unreadable: str = ""
@@ -236,6 +240,8 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
     calls = frozenset(reading.custom_calls())
     named = signatures_by_name(reading)
     forms = forms_in(reading)
+    unused = _unused(reading, named)
+    early = frozenset(filter(is_refused_first, unused))
     return Subject(
         claimed=reading.content.header.version,
         format=reading.content.header.format,
@@ -248,7 +254,8 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         unknown=(*analysis.unknown, *sorted(reading.unread)),
         custom_calls=calls,
         devices=_devices(reading),
-        signatures=frozenset(named) - _unused(reading, named),
+        signatures=frozenset(named) - (unused - early),
+        unused=early,
         sheltered=_sheltered(reading, named),
         unreadable=unreadable,
     )

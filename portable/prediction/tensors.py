@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN, VHLO, widths
+from portable.prediction.parts import QUANTIZED_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +44,6 @@ _MOST_DIMENSIONS, _MOST_NUMBERS = 16, 32
 _TOO_MANY = (-1,) * (_MOST_NUMBERS + 1)
 _COMPLEX, _TENSOR = "complex_v1", "tensor_v1"
 _COMPLEXES = ("complex f32_v1", "complex f64_v1")
-_QUANTIZED = ("quant_v1", "quant_per_axis_v1")
 _SCALARS = frozenset(widths(VHLO)) - {"none_v1"}
 # Types of MLIR's own that may be tensors, and types that are none; of others it is not known.
 _SHAPED = ("tensor", "unranked_tensor")
@@ -82,7 +82,7 @@ class RankedTensor(NamedTuple):
     @property
     def is_quantized(self) -> bool:
         """Whether its elements are quantized."""
-        return self.element in _QUANTIZED
+        return self.element in QUANTIZED_TYPES
 
     @property
     def is_plain(self) -> bool:
@@ -215,7 +215,7 @@ class TensorTypes:
             name = f"complex {pool.outline(TYPES, part).name}" if isinstance(part, int) else ""
             if name not in _COMPLEXES:
                 return False
-        elif name not in _SCALARS and name not in _QUANTIZED:
+        elif name not in _SCALARS and name not in QUANTIZED_TYPES:
             return False
         return RankedTensor(tuple(shape), name, "encoding" in fields)
 

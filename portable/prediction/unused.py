@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
-from portable.prediction.computing import COMMUNICATING, channel
+from portable.prediction.computing import COMMUNICATING, F8, channel
 from portable.prediction.functions import CALLS
+from portable.prediction.signatures import IN
 
 if TYPE_CHECKING:
     from portable.bytecode.operations import Head
     from portable.prediction.forms import Reading
 
-__all__ = ["KEPT", "used"]
+__all__ = ["KEPT", "is_refused_first", "used"]
 
 _FUNCTION, _RETURN = "vhlo.func", "vhlo.return"
 # What is kept whether or not its results are used; functions that are private only if called.
@@ -27,6 +28,34 @@ KEPT = frozenset(
 # Refused where ops become those of XLA, which comes before it removes what devices tell each other
 # without a channel, and what that is computed from.
 _UNTRANSLATED = frozenset({"vhlo.unary_einsum"})
+
+
+# What IREE does not make into its own form at once.
+_COMBINING = frozenset({"and", "or", "xor"})
+_LEFT = frozenset(
+    {"bool", "complex<f32>", "complex<f64>", *(one.removesuffix("_v1") for one in F8)}
+)
+# Of quantized types these are made into other ops where they are lowered.
+_LOWERED = frozenset({"batch_norm_grad", "cholesky"})
+
+
+def is_refused_first(signature: str) -> bool:
+    """Say whether a compiler may refuse an op before it removes it, where nothing uses it.
+
+    IREE does so with quantized types, and with what devices tell each other of some types, or
+    combine bit by bit. Whether it refuses an op at all the table of capabilities says.
+
+    Args:
+        signature: As `all_reduce bool`, see `portable.prediction.signatures`.
+    """
+    op, _, types = signature.partition(" ")
+    types, _, around = types.partition(IN)
+    elements = {one.rstrip("?") for one in types.split()}
+    if any(one.startswith("quant") for one in elements):
+        return op not in _LOWERED and "?" not in types
+    if not {f"vhlo.{op}", f"vhlo.{around}"} & COMMUNICATING:
+        return False
+    return not _LEFT.isdisjoint(elements) or (bool(around) and op in _COMBINING)
 
 
 def used(reading: Reading) -> frozenset[tuple[object, ...]]:

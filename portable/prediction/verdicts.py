@@ -290,6 +290,7 @@ class _Facts(NamedTuple):
     features: tuple[tuple[str, bool | None], ...]
     assumed: tuple[str, ...]  # of the same, what does not count by an Assumption
     signatures: tuple[str, ...] | None
+    unused: frozenset[str]
     sheltered: frozenset[str]
     devices: int
     provided_devices: int | None
@@ -330,6 +331,7 @@ class _Facts(NamedTuple):
             features=tuple(one for one in occurring.items() if one[0] not in assumed),
             assumed=tuple(sorted(assumed)),
             signatures=_unsettled(subject.signatures),
+            unused=subject.unused,
             sheltered=subject.sheltered,
             devices=subject.devices,
             provided_devices=subject.provided_devices,
@@ -481,7 +483,7 @@ class _Facts(NamedTuple):
             for one in advisories
         )
         doubts: list[NotKnown] = []
-        for signature in self.signatures or ():
+        for signature in self._lowered(release):
             support = known.support(signature)
             perhaps_not = (folded and _FOUR_BITS & {*signature.split()}) or (
                 support is Ability.REFUSES
@@ -497,12 +499,19 @@ class _Facts(NamedTuple):
         if len(doubts) > _LISTED:
             yield NotKnown(Stage.COMPILE, f"{len(doubts) - _LISTED} more ops or custom calls")
 
+    def _lowered(self, release: Release) -> Iterator[str]:
+        """Yield the op signatures that a Release does not remove before it refuses them."""
+        removed = () if release.distribution in _REFUSING_FIRST else self.unused
+        return (one for one in self.signatures or () if one not in removed)
+
 
 # What of the ops may be folded away, as Advisories put it, and its types.
 _FOLDED, _FOUR_BITS = "i4 or ui4", frozenset({"i4", "ui4"})
 # What computes constant expressions for its own host, and bodies by other code: some of the ops
 # that it refuses elsewhere it compiles there, as ceil of f64 and conversions of integers to bf16.
 _SHELTERING = frozenset({"iree-base-compiler"})
+# What refuses some ops before it removes those that nothing uses.
+_REFUSING_FIRST = frozenset({"iree-base-compiler"})
 # What a failing op signature leads to, and in words.
 _FAILING = {
     Ability.REFUSES: (Outcome.INCOMPATIBLE, Stage.COMPILE, "refused"),
