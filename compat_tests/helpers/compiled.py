@@ -269,6 +269,9 @@ ON_IREE: dict[str, bool | None] = {
     "sort_of_constant_booleans_turned": None,
     "sort_of_constant_f8": False,
     "sort_of_constant_i8": True,
+    "sort_of_constants_of_f32_and_i32": True,
+    "sort_of_constants_of_f8_and_booleans": True,
+    "sort_of_constants_of_f8_and_f32": None,
     "sort_of_one_boolean_throughout": True,
 }
 """By the name of an artifact, whether iree-base-compiler 3.13.0 compiles it; None for not known.

@@ -296,6 +296,19 @@ def _sorts_packed_constants(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _sorts_constants_with_f8(reading: Reading) -> bool | None:
+    """Find perhaps a sort of constants of which some are f8, and some neither that nor booleans.
+
+    IREE computes it before it begins, and where something takes a result, in the wrong order.
+    """
+    for visit in reading.walk.of([_SORT]):
+        if all(source and source[0] in reading.folded for source in visit.sources):
+            elements = {*map(reading.element, visit.operation.results)}
+            if elements & F8 and elements - _PACKED:
+                return None
+    return False
+
+
 def _origin(reading: Reading, value: Value, through: Collection[str] = _KEPT) -> Value:
     """Return what a value is before it was only reshaped, or kept apart by a barrier."""
     for _ in range(_MOST_KEPT):
@@ -327,6 +340,9 @@ INDICES: dict[str, FormRule] = {
     ),
     "sort of a constant of booleans or f8, of several dimensions": FormRule(
         _sorts_packed_constants, (ops(_SORT), types(_PACKED), ops(CONSTANT)), across=True
+    ),
+    "sort of constants of which some are f8 and some are not": FormRule(
+        _sorts_constants_with_f8, (ops(_SORT), types(F8), ops(CONSTANT)), across=True
     ),
     "gather by indices that may be out of bounds": FormRule(
         _may_leave(GATHERS, _last_gathered), (ops(*GATHERS),)
