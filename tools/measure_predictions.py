@@ -7,10 +7,12 @@ predictions are made again.
 
     python -m tools measure_predictions 300 --seed fresh    on Releases of every era
     python -m tools measure_predictions 300 --seed fresh --on 'jaxlib 0.10.2'
+    python -m tools measure_predictions 9000 --seed fresh --green --on 'iree-base-compiler 3.13.0'
     python -m tools measure_predictions 6000 --around unused --on 'jaxlib 0.4.30'
 
 With `--around` they are the programs of one op from which the table was learnt, each put somewhere
-else: where nothing uses its results, in a function, in a branch, in a loop. The N with the first
+else: where nothing uses its results, in a function, in one whose call is unused, in a branch, in a
+loop. The N with the first
 digests are a sample of all ops and types, the same each time.
 """
 
@@ -147,7 +149,18 @@ _LOOP = """func.func @main({parameters}) -> ({types}) {{
     }}) : ({types}, tensor<i32>) -> ({types}, tensor<i32>)
     return {branched} : {types}
 }}"""
-AROUND = {"unused": None, "called": _CALLED, "branch": _BRANCH, "loop": _LOOP}
+_IGNORED = """func.func @main({parameters}) -> tensor<i32> {{
+    {call}
+    %seven = stablehlo.constant dense<7> : tensor<i32>
+    return %seven : tensor<i32>
+}}"""
+AROUND = {
+    "unused": None,
+    "called": _CALLED,
+    "ignored": _IGNORED,
+    "branch": _BRANCH,
+    "loop": _LOOP,
+}
 """Where a program of one op is put, each with the main that calls it."""
 
 
@@ -213,16 +226,19 @@ def surrounded(programs: Iterable[Program], how: str) -> Iterator[Artifact]:
             continue
 
 
-def measure(release: Release, artifacts: Sequence[Artifact], seed: str) -> list[Measured]:
+def measure(
+    release: Release, artifacts: Sequence[Artifact], seed: str, *, green: bool = False
+) -> list[Measured]:
     """Predict programs, and execute those that were not executed before.
 
     Args:
         release: The Release.
         artifacts: The programs.
         seed: Where they come from: what became of them is kept under its name.
+        green: Execute those alone that are predicted to compile.
 
     Returns:
-        One for each program that the Release is predicted to read.
+        One for each program that the Release is predicted to read, and that was executed.
     """
     path = STORE / "measured" / seed / f"{release.distribution}-{release.version}.jsonl"
     seen = _seen(path)
@@ -231,6 +247,7 @@ def measure(release: Release, artifacts: Sequence[Artifact], seed: str) -> list[
         number
         for number, verdict in enumerate(verdicts)
         if verdict.compatible or verdict.stage > Stage.DECODE or verdict.holds(Stage.DECODE)
+        if verdict.holds(Stage.COMPILE) or not green
     ]
     missing = [number for number in read if artifacts[number].digest not in seen]
     if missing:
@@ -298,6 +315,9 @@ def main() -> int:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--seed", help="another seed has other programs")
     source.add_argument("--around", choices=AROUND, help="programs of one op, put elsewhere")
+    parser.add_argument(
+        "--green", action="store_true", help="execute those alone that are predicted to compile"
+    )
     parser.add_argument("--on", nargs="+", default=RELEASES, metavar="RELEASE")
     chosen = parser.parse_args()
     if chosen.around:
@@ -307,7 +327,8 @@ def main() -> int:
         artifacts = list(programs(chosen.count, chosen.seed))
     for name in chosen.on:
         release = find_release(name)
-        for line in report(release, measure(release, artifacts, chosen.seed or chosen.around)):
+        seed = chosen.seed or chosen.around
+        for line in report(release, measure(release, artifacts, seed, green=chosen.green)):
             print(line, flush=True)
     return 0
 

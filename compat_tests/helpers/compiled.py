@@ -7,6 +7,9 @@ from compat_tests.helpers.matrices import ARTIFACTS
 __all__ = ["COMPILED", "FOLDED", "ON_IREE", "artifact_of"]
 
 COMPILED = {
+    ("abs_of_a_complex_dynamic_iota", "0.12.0.1"): False,
+    ("abs_of_a_complex_iota_of_one", "0.12.0.1"): True,
+    ("abs_of_a_complex_iota_turned", "0.12.0.1"): False,
     ("aliased", "0.5.3"): True,
     ("aliased", "0.10.2"): True,
     ("aliased_donor", "0.4.20"): True,
@@ -90,6 +93,8 @@ COMPILED = {
     ("complex_order", "0.5.3"): False,
     ("complex_order", "0.10.2"): True,
     ("complex_order", "0.12.0.1"): False,
+    ("complex_root_in_an_unused_call", "0.12.0.1"): False,
+    ("convert_late_in_an_unused_call", "0.12.0.1"): True,
     ("convolution_i2", "0.10.2"): False,
     ("convolution_i2", "0.12.0.1"): True,
     ("dot_general_f64_of_a_column", "0.6.2"): False,
@@ -125,10 +130,12 @@ COMPILED = {
     ("dynamic_conv_by_a_constant", "0.10.2"): False,
     ("dynamic_conv_by_arguments", "0.5.3"): False,
     ("dynamic_conv_by_arguments", "0.10.2"): False,
+    ("dynamic_conv_in_an_unused_call", "0.12.0.1"): False,
     ("dynamic_gather_called", "0.5.3"): False,
     ("dynamic_gather_called", "0.10.2"): False,
     ("dynamic_pad_by_arguments", "0.5.3"): False,
     ("dynamic_pad_by_arguments", "0.10.2"): False,
+    ("einsum_in_an_unused_call", "0.12.0.1"): False,
     ("f4_returned", "0.4.36"): False,
     ("f4_returned", "0.5.3"): True,
     ("f6_argument", "0.5.3"): False,
@@ -144,6 +151,7 @@ COMPILED = {
     ("f8E4M3FNUZ_argument_unused", "0.4.20"): True,
     ("f8E8M0FNU_argument_unused", "0.4.36"): False,
     ("f8E8M0FNU_argument_unused", "0.10.2"): True,
+    ("iota_of_f6_that_counts", "0.12.0.1"): True,
     ("layout_given", "0.10.2"): True,
     ("layout_none", "0.4.30"): True,
     ("layout_none", "0.10.2"): False,
@@ -164,9 +172,11 @@ COMPILED = {
     ("quantize_unused", "0.4.20"): False,
     ("quantize_unused", "0.4.30"): True,
     ("quantize_unused", "0.10.2"): True,
+    ("quantized_in_an_unused_call", "0.12.0.1"): False,
     ("real_dynamic_slice_by_arguments", "0.5.3"): False,
     ("real_dynamic_slice_by_arguments", "0.10.2"): False,
     ("reduce_captures_unused", "0.10.2"): True,
+    ("reduce_of_two_floats_in_an_unused_call", "0.12.0.1"): False,
     ("reduce_scatter_by_subtract", "0.4.20"): True,
     ("reduce_scatter_by_subtract", "0.10.2"): False,
     ("reduce_scatter_complex_argument", "0.10.2"): True,
@@ -280,6 +290,7 @@ Of two that differ little it compiles one: what decides stands in the name.
 """
 
 FOLDED = (
+    ("abs_of_a_complex_iota_reversed", "0.12.0.1"),
     ("captures_in_what_nothing_calls", "0.12.0.1"),
     ("dot_general_x6_of_vectors", "0.12.0.1"),
     ("dynamic_gather_by_a_sum", "0.5.3"),

@@ -99,7 +99,8 @@ def _taken_apart(reading: Reading, visit: Visit) -> Source | None:
         given = visit.name == _MULTIPLY and _CONSTANT in makers
         return sources[0] if computed and not given else None
     if visit.name == _DIVIDE:
-        return sources[1] if computed and visit.constant(sources[1]) is None else None
+        made = [source for source in sources if visit.constant(source) is None]
+        return made[0] if computed and made else None
     if visit.name == _TRANSFORM and _is_looked_up(reading, visit, sources[0]):
         return None
     return sources[0]

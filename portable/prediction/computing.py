@@ -12,6 +12,7 @@ from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.corners import sums_up
+from portable.prediction.flow import by_the_first
 from portable.prediction.form import (
     CONVOLUTIONS,
     NEGATIVE,
@@ -73,6 +74,7 @@ _HALVES = {
 _ZEROS, _POWER, _PAD = "vhlo.count_leading_zeros_v1", "vhlo.power_v1", "vhlo.pad_v1"
 _CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
 _ABS, _IOTA = "vhlo.abs_v1", "vhlo.iota_v1"
+_IOTAS = (_IOTA, "vhlo.dynamic_iota_v1")
 _ADD = "vhlo.add_v1"
 _REDUCE, _MAXIMUM = "vhlo.reduce_v1", "vhlo.maximum_v1"
 _CONCATENATE = "vhlo.concatenate_v1"
@@ -110,6 +112,13 @@ _ALIKE = kinds(
 _ON_SIGNED = kinds("abs reduce select_and_scatter sign sort")
 # Those that return what they take in another shape.
 _RESHAPED = kinds("broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose")
+# What makes another iota of one, and what is left out, or replaced by its operand, in many cases.
+_SPREADING = kinds("broadcast broadcast_in_dim transpose")
+_SIMPLIFIED = kinds(
+    "add and clamp complex concatenate convert divide dynamic_broadcast_in_dim dynamic_reshape"
+    " dynamic_slice dynamic_update_slice gather imag maximum minimum multiply negate or pad power"
+    " real reshape reverse select slice subtract"
+)
 
 TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
@@ -605,13 +614,46 @@ def _truth(reading: Reading, index: int | None) -> tuple[bool, bool]:
     return any(bytes(reading.data[data.offset : data.offset + data.size])), data.size == 1
 
 
-def _takes_abs_of_a_complex_iota(reading: Reading) -> bool:
-    """Find the abs of an iota of complex numbers, which is taken for the iota, of another type."""
-    for visit in reading.walk.of([_ABS]):
-        maker = None if visit.first is None else reading.walk[visit.first]
-        is_iota = maker and maker.name == _IOTA
-        if maker and is_iota and reading.element(reading.result(maker.operation)) in _COMPLEX:
-            return True
+def _takes_abs_of_a_complex_iota(reading: Reading) -> bool | None:
+    """Find the abs of an iota of complex numbers, which is taken for the iota, of another type.
+
+    An iota that is spread or turned is another one. Perhaps other ops on the way are simplified.
+    """
+    iotas = {
+        (visit.number, 0)
+        for visit in reading.walk.of(_IOTAS)
+        if reading.element(reading.result(visit.operation)) in _COMPLEX
+        and _counts_up(reading, visit.operation)
+    }
+    spread = reading.flow.reached(iotas, by_the_first, _SPREADING)
+    near = reading.flow.reached(iotas, lambda _: True, _SPREADING | _SIMPLIFIED)
+    taken = {one for visit in reading.walk.of([_ABS]) for one in reading.flow.operands(visit)}
+    return True if taken & spread else None if taken & near else False
+
+
+def _counts_up(reading: Reading, iota: Head) -> bool:
+    """Say whether an iota has more than one number; perhaps, of a dynamic shape."""
+    along = reading.value(iota, "iota_dimension").get("value")
+    shape = reading.dimensions(reading.result(iota)) or ()
+    return any(size != 1 for at, size in enumerate(shape) if at == along)
+
+
+def _computes_six_bits(reading: Reading) -> bool | None:
+    """Find perhaps a constant of six bits that is computed: a convert, or an iota of one number.
+
+    XLA:CPU has no such constants. Perhaps what is computed of it is folded, too.
+    """
+    for visit in reading.walk:
+        results = visit.operation.results
+        if visit.number not in reading.folded or visit.name == _CONSTANT or not results:
+            continue
+        if (
+            reading.element(results[0]) not in _SIX_BITS
+            or like(visit.operation) not in reading.used
+        ):
+            continue
+        if visit.name not in _IOTAS or not _counts_up(reading, visit.operation):
+            return None
     return False
 
 
@@ -896,7 +938,10 @@ COMPUTED: dict[str, FormRule] = {
         _converts_complex_splat, (types(_COMPLEX), ops(_CONVERT), ops(_CONSTANT)), across=True
     ),
     "abs of an iota of complex numbers": FormRule(
-        _takes_abs_of_a_complex_iota, (types(_COMPLEX), ops(_ABS), ops(_IOTA)), across=True
+        _takes_abs_of_a_complex_iota, (types(_COMPLEX), ops(_ABS), ops(*_IOTAS)), across=True
+    ),
+    "constant of f6E2M3FN or f6E3M2FN that is computed": FormRule(
+        _computes_six_bits, (types(_SIX_BITS),), across=True
     ),
     "power of integers by 64 or more": FormRule(_raises_to_64, (ops(_POWER), types(_INTEGERS))),
     "power of floating-point numbers": weaken(_gives([_POWER], _FLOATS)),

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 from portable.bytecode.operations import like
 from portable.prediction.computing import COMMUNICATING, F8, channel
 from portable.prediction.functions import CALLS
+from portable.prediction.parts import QUANTIZED_TYPES
 from portable.prediction.signatures import IN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from portable.bytecode.operations import Head
     from portable.prediction.forms import Reading
 
@@ -28,8 +31,12 @@ KEPT = frozenset(
 # Refused where ops become those of XLA, which comes before it removes what devices tell each other
 # without a channel, and what that is computed from.
 _UNTRANSLATED = frozenset({"vhlo.unary_einsum"})
-
-
+# It comes before it removes a call, too: of what that takes and runs, it, or IREE, refuses these.
+_UNTRANSLATED_IN_CALLS = _UNTRANSLATED.union(
+    f"vhlo.{op}"
+    for op in ("batch_norm_training", "dynamic_conv", "dynamic_iota", "reduce", "rng_bit_generator")
+)
+_UNTRANSLATED_TYPES = {"vhlo.cbrt": frozenset({"complex_v1"})}
 # What IREE does not make into its own form at once.
 _COMBINING = frozenset({"and", "or", "xor"})
 _LEFT = frozenset(
@@ -69,46 +76,78 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     """
     if reading.is_large:
         return frozenset(map(like, reading.signatures))
-    kinds = reading.kinds
-    kept = [kind in KEPT or not kind.startswith("vhlo.") for kind in kinds]
-    calls = not CALLS.keys().isdisjoint(kinds)
-    ops: list[Head] = []
-    # What each op needs: its operands, the op that it stands in, and what its bodies return.
-    needs: list[list[int]] = []
-    waiting: list[int] = []
-    unheard: list[int] = []
-    around: list[int] = []
-    for visit in reading.walk:
-        operation = visit.operation
-        del around[operation.depth :]
-        kind = kinds[operation.name]
-        waits = kept[operation.name] or (kind in COMMUNICATING and channel(reading, operation))
-        if waits and not (calls and kind == _FUNCTION and _is_private(reading, operation)):
-            waiting.append(visit.number)
-        elif kind in COMMUNICATING:
-            unheard.append(visit.number)
-        ops.append(operation)
-        needs.append([source[0] for source in visit.sources if source] + around[-1:])
-        if kind == _RETURN and around:
-            needs[around[-1]].append(visit.number)
-        around.append(visit.number)
+    needs, kinds = _Needs(reading), reading.kinds
+    seen = needs.behind(needs.kept)
+    if not _UNTRANSLATED.isdisjoint(kinds):
+        early = needs.behind(needs.unheard)
+        seen.update(number for number in early if needs.kind(number) in _UNTRANSLATED)
+    if not CALLS.keys().isdisjoint(kinds):
+        unused = [n for n in range(len(needs.ops)) if needs.kind(n) in CALLS and n not in seen]
+        early = needs.behind(unused) - seen
+        seen.update(number for number in early if _is_untranslated(reading, needs.ops[number]))
+    return frozenset(like(needs.ops[number]) for number in seen)
 
-    def needed_for(waiting: list[int]) -> set[int]:
+
+class _Needs:
+    """What each op needs: its operands, the op that it stands in, and what its bodies return.
+
+    Args:
+        reading: An artifact's ops.
+
+    Attributes:
+        ops: The ops, by their numbers.
+        kept: The numbers of those that are kept whatever uses them.
+        unheard: Of those by which devices communicate without a channel.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self.ops: list[Head] = []
+        self.kept: list[int] = []
+        self.unheard: list[int] = []
+        self._needs: list[list[int]] = []
+        kinds = reading.kinds
+        stays = [kind in KEPT or not kind.startswith("vhlo.") for kind in kinds]
+        calls = not CALLS.keys().isdisjoint(kinds)
+        around: list[int] = []
+        for visit in reading.walk:
+            operation = visit.operation
+            del around[operation.depth :]
+            kind = kinds[operation.name]
+            waits = stays[operation.name] or (kind in COMMUNICATING and channel(reading, operation))
+            if waits and not (calls and kind == _FUNCTION and _is_private(reading, operation)):
+                self.kept.append(visit.number)
+            elif kind in COMMUNICATING:
+                self.unheard.append(visit.number)
+            self.ops.append(operation)
+            self._needs.append([source[0] for source in visit.sources if source] + around[-1:])
+            if kind == _RETURN and around:
+                self._needs[around[-1]].append(visit.number)
+            around.append(visit.number)
+
+    def kind(self, number: int) -> str:
+        """Return the name of an op, without its version."""
+        return self._reading.kinds[self.ops[number].name]
+
+    def behind(self, ends: Iterable[int]) -> set[int]:
+        """Return some ops and all that they need."""
+        waiting = [*ends]
         seen = set(waiting)
         while waiting:
             number = waiting.pop()
-            needed = {*needs[number]}
-            if kinds[ops[number].name] in CALLS:
-                needed.update(reading.functions.called(number))
+            needed = {*self._needs[number]}
+            if self.kind(number) in CALLS:
+                needed.update(self._reading.functions.called(number))
             waiting += needed - seen
             seen |= needed
         return seen
 
-    seen = needed_for(waiting)
-    if not _UNTRANSLATED.isdisjoint(kinds):
-        early = needed_for(unheard)
-        seen.update(number for number in early if kinds[ops[number].name] in _UNTRANSLATED)
-    return frozenset(like(ops[number]) for number in seen)
+
+def _is_untranslated(reading: Reading, op: Head) -> bool:
+    """Say whether XLA may refuse an op that a call takes, or runs, though nothing uses the call."""
+    kind = reading.kinds[op.name]
+    of = QUANTIZED_TYPES | _UNTRANSLATED_TYPES.get(kind, frozenset())
+    return kind in _UNTRANSLATED_IN_CALLS or any(reading.element(one) in of for one in op.results)
 
 
 def _is_private(reading: Reading, function: Head) -> bool:
