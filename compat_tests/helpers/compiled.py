@@ -135,6 +135,8 @@ COMPILED = {
     ("dynamic_gather_called", "0.10.2"): False,
     ("dynamic_pad_by_arguments", "0.5.3"): False,
     ("dynamic_pad_by_arguments", "0.10.2"): False,
+    ("einsum_in_a_call_of_what_nothing_calls", "0.5.3"): True,
+    ("einsum_in_a_call_of_what_nothing_calls", "0.12.0.1"): True,
     ("einsum_in_an_unused_call", "0.12.0.1"): False,
     ("f4_returned", "0.4.36"): False,
     ("f4_returned", "0.5.3"): True,

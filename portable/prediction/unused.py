@@ -82,8 +82,7 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
         early = needs.behind(needs.unheard)
         seen.update(number for number in early if needs.kind(number) in _UNTRANSLATED)
     if not CALLS.keys().isdisjoint(kinds):
-        unused = [n for n in range(len(needs.ops)) if needs.kind(n) in CALLS and n not in seen]
-        early = needs.behind(unused) - seen
+        early = needs.behind(needs.kept, all_calls=True) - seen
         seen.update(number for number in early if _is_untranslated(reading, needs.ops[number]))
     return frozenset(like(needs.ops[number]) for number in seen)
 
@@ -106,6 +105,9 @@ class _Needs:
         self.kept: list[int] = []
         self.unheard: list[int] = []
         self._needs: list[list[int]] = []
+        self._calls: dict[int, list[int]] = {}  # by the function that they stand in
+        for call, function in reading.functions.within.items():
+            self._calls.setdefault(function, []).append(call)
         kinds = reading.kinds
         stays = [kind in KEPT or not kind.startswith("vhlo.") for kind in kinds]
         calls = not CALLS.keys().isdisjoint(kinds)
@@ -129,8 +131,13 @@ class _Needs:
         """Return the name of an op, without its version."""
         return self._reading.kinds[self.ops[number].name]
 
-    def behind(self, ends: Iterable[int]) -> set[int]:
-        """Return some ops and all that they need."""
+    def behind(self, ends: Iterable[int], *, all_calls: bool = False) -> set[int]:
+        """Return some ops and all that they need.
+
+        Args:
+            ends: The numbers of the ops.
+            all_calls: Whether a function needs the calls in it, too, whatever uses them.
+        """
         waiting = [*ends]
         seen = set(waiting)
         while waiting:
@@ -138,6 +145,8 @@ class _Needs:
             needed = {*self._needs[number]}
             if self.kind(number) in CALLS:
                 needed.update(self._reading.functions.called(number))
+            elif all_calls and self.kind(number) == _FUNCTION:
+                needed.update(self._calls.get(number, ()))
             waiting += needed - seen
             seen |= needed
         return seen
