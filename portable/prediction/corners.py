@@ -44,6 +44,7 @@ _MOVING = kinds(
 _APART = kinds("convolution dot_general reduce reduce_window")
 _TRANSFORM = "vhlo.fft_v1"
 _DRAW, _REAL = "vhlo.rng_v1", frozenset({"bf16_v1", "f16_v1", "f32_v1", "f64_v1"})
+_BARRIER = "vhlo.optimization_barrier_v1"
 _CALL, _PARTING = "vhlo.custom_call_v1", ("SPMDFullToShardShape", "SPMDShardToFullShape")
 _EQUALITY = ("EQ", "NE")
 _TO_INTEGERS = ("vhlo.floor_v1", "vhlo.ceil_v1")
@@ -228,6 +229,23 @@ def _draws_integers(reading: Reading) -> bool:
     """Find an rng of something else than floats."""
     drawn = (reading.element(type_) for one in _used(reading, _DRAW) for type_ in one.results)
     return not {*drawn} <= _REAL
+
+
+def _keeps_one_drawn(reading: Reading) -> bool | None:
+    """Find perhaps one number of the normal distribution, in dimensions, that a barrier keeps.
+
+    IREE puts it together with what takes both, by other dimensions.
+    """
+    for visit in reading.walk.of([_BARRIER]):
+        for source in visit.sources:
+            drawn = reading.walk.head(source[0]) if source else None
+            if drawn is None or reading.names[drawn.name] != _DRAW:
+                continue
+            shape = reading.dimensions(reading.result(drawn)) or ()
+            one = len(shape) > 1 and {*shape} == {1}
+            if one and reading.case(drawn, "rng_distribution") == "NORMAL":
+                return None
+    return False
 
 
 def _is_of_scalars(*names: str) -> FormRule:
@@ -660,6 +678,9 @@ CORNERS: dict[str, FormRule] = {
     ),
     "convolution in one group over two or three dimensions, stride or dilation of 1": FormRule(
         _moves_by_one, (ops(_CONVOLUTION),)
+    ),
+    "one number of the normal distribution that a barrier keeps": FormRule(
+        _keeps_one_drawn, (ops(_DRAW), ops(_BARRIER))
     ),
     "quantized convolution with a reversed window": FormRule(
         _reverses_quantized, (ops(_CONVOLUTION), types(QUANTIZED_TYPES))
