@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.computing import complex_splat
-from portable.prediction.form import NEGATIVE, FormRule, ops, types
+from portable.prediction.form import FormRule, adds_some, ops, types
 from portable.prediction.products import CONTRACTING
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ _HAS_COMPLEX = types({_COMPLEX})
 _CONSTANT, _IOTA = "vhlo.constant_v1", "vhlo.iota_v1"
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
 _PAD, _DYNAMIC_PAD = "vhlo.pad_v1", "vhlo.dynamic_pad_v1"
-_ADDING = ("edge_padding_low", "edge_padding_high", "interior_padding")
 # One of these alone it computes itself; what is made of it perhaps not.
 _PARTS = frozenset({"vhlo.imag_v1", "vhlo.real_v1"})
 _MULTIPLY = "vhlo.multiply_v1"
@@ -58,8 +57,7 @@ def _pads_complex_f64(reading: Reading) -> bool | None:
     for signature in reading.of(_PAD, _DYNAMIC_PAD):
         if not _is_wide(reading, reading.result(signature)) or like(signature) not in reading.used:
             continue
-        amounts = [n for name in _ADDING for n in reading.numbers(signature, name)]
-        if any(0 < amount < NEGATIVE for amount in amounts):
+        if adds_some(reading, signature):
             return True
         perhaps |= reading.names[signature.name] == _DYNAMIC_PAD
     return None if perhaps else False

@@ -14,9 +14,11 @@ from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.corners import sums_up
 from portable.prediction.flow import by_the_first
 from portable.prediction.form import (
+    AMOUNTS,
     CONVOLUTIONS,
     NEGATIVE,
     SCATTERS,
+    SIXTEEN_BITS,
     FormRule,
     kinds,
     ops,
@@ -97,7 +99,6 @@ _PADDING = {
     _PAD: ("edge_padding_low", "edge_padding_high"),
     _REDUCE_WINDOW: ("padding",),
 }
-_AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 _BITS, _RETURN = "vhlo.rng_bit_generator_v1", "vhlo.return_v1"
 _WHILE, _CONSTANT = "vhlo.while_v1", "vhlo.constant_v1"
 _DEVICES = ("vhlo.partition_id_v1", "vhlo.replica_id_v1")
@@ -131,9 +132,9 @@ F8 = frozenset(
 )
 """The element types that are floats of a byte."""
 # Rounding to these is what a compiler may leave out.
-_NARROW = F8 | {"bf16_v1", "f16_v1", "f4E2M1FN_v1", *_SIX_BITS}
+_NARROW = F8 | SIXTEEN_BITS | {"f4E2M1FN_v1", *_SIX_BITS}
 # What XLA:CPU has no reduction of between devices.
-_FEW_BITS = TWO_BITS | _FOUR_BITS | (_NARROW - {"bf16_v1", "f16_v1"})
+_FEW_BITS = TWO_BITS | _FOUR_BITS | (_NARROW - SIXTEEN_BITS)
 _FLOATS = _NARROW | {"f32_v1", "f64_v1"}
 WHOLE = _INTEGERS | _FOUR_BITS | TWO_BITS
 """The element types that are integers."""
@@ -406,7 +407,7 @@ def _pads_two_bits(reading: Reading) -> bool | None:
     }
     for visit in walk.of([_PAD]) if _giving(reading, [_PAD], TWO_BITS) else ():
         operation = visit.operation
-        amounts = [signed(n) for name in _AMOUNTS for n in reading.numbers(operation, name)]
+        amounts = [signed(n) for name in AMOUNTS for n in reading.numbers(operation, name)]
         adds = max(amounts, default=0) > 0 and not all(map(visit.constant, visit.sources))
         if adds and reading.element(reading.result(operation)) in TWO_BITS:
             perhaps = True
@@ -420,7 +421,7 @@ def _pads_two_bits(reading: Reading) -> bool | None:
 def _pads_some(reading: Reading, pad: Head) -> bool:
     """Say whether a pad that only adds has an operand with two elements at least in a dimension."""
     shape = reading.dimensions(pad.results[0]) or ()
-    low, high, between = (repeated(reading.numbers(pad, name), len(shape), 0) for name in _AMOUNTS)
+    low, high, between = (repeated(reading.numbers(pad, name), len(shape), 0) for name in AMOUNTS)
     sizes = [
         (of - before - behind + apart) // (apart + 1)
         for of, before, behind, apart in zip(shape, low, high, between, strict=True)

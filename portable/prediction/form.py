@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+    from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.forms import Reading
 
 __all__ = [
+    "AMOUNTS",
     "CONVOLUTIONS",
     "DYNAMIC_CONVOLUTIONS",
     "GATHERS",
     "NEGATIVE",
     "SCATTERS",
+    "SIXTEEN_BITS",
     "FormRule",
     "FormSearch",
+    "adds_some",
     "attributes",
     "key",
     "kinds",
@@ -33,6 +37,10 @@ SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
 DYNAMIC_CONVOLUTIONS = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 CONVOLUTIONS = ("vhlo.convolution_v1", *DYNAMIC_CONVOLUTIONS)
 
+AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
+"""The attributes of a pad that say by how many elements, of which a negative one takes away."""
+SIXTEEN_BITS = frozenset({"bf16_v1", "f16_v1"})
+"""The element types that are floats of two bytes."""
 NEGATIVE = 1 << 63
 """From where on a number of `Reading.numbers`, which has no sign, stands for a negative one."""
 
@@ -150,6 +158,12 @@ def repeated(values: Sequence[int], count: int, usual: int = 1) -> Sequence[int]
         usual: What they are where nothing is stored.
     """
     return values if len(values) == count else (*(values or (usual,)),)[:1] * count
+
+
+def adds_some(reading: Reading, pad: Head | OpSignature) -> bool:
+    """Say whether a pad adds elements, at an end or between those that there are."""
+    amounts = (signed(n) for name in AMOUNTS for n in reading.numbers(pad, name))
+    return any(amount > 0 for amount in amounts)
 
 
 def signed(number: int) -> int:

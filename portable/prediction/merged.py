@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.operations import like
 from portable.prediction.form import (
+    AMOUNTS,
     GATHERS,
     NEGATIVE,
     SCATTERS,
@@ -37,7 +38,6 @@ _UPDATE = "vhlo.dynamic_update_slice_v1"
 _PAD, _WINDOW, _REDUCE = "vhlo.pad_v1", "vhlo.reduce_window_v1", "vhlo.reduce_v1"
 _RESHAPE = "vhlo.reshape_v1"
 _RESHAPES = (_RESHAPE, "vhlo.broadcast_in_dim_v1")
-_AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 # What gives elements another place.
 _MOVING = kinds(
     "broadcast broadcast_in_dim concatenate dynamic_slice gather pad reduce reshape reverse slice"
@@ -274,7 +274,7 @@ def _pads_what_it_cuts(reading: Reading) -> bool:
 def _cut(reading: Reading, pad: OpSignature) -> list[int]:
     """Return the amounts of a pad on each side, if it only spreads what has one element."""
     shape = reading.dimensions(reading.result(pad)) or ()
-    low, high, between = (repeated(reading.numbers(pad, name), len(shape), 0) for name in _AMOUNTS)
+    low, high, between = (repeated(reading.numbers(pad, name), len(shape), 0) for name in AMOUNTS)
     sides = [*zip(low, high, strict=True)]
     own = [size - sum(map(signed, side)) for size, side in zip(shape, sides, strict=True)]
     spread = {size for size, far in zip(own, between, strict=True) if far}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.operations import like
 from portable.prediction.computing import WHOLE
 from portable.prediction.flow import INSIDE, by_the_first
-from portable.prediction.form import NEGATIVE, FormRule, kinds, ops, types
+from portable.prediction.form import SIXTEEN_BITS, FormRule, adds_some, kinds, ops, types
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,12 +40,10 @@ _ARITHMETIC = kinds(
     " reduce_precision remainder round_nearest_afz round_nearest_even rsqrt select sign sine sqrt"
     " subtract tan tanh"
 )
-_SIXTEEN_BITS = frozenset({_BFLOAT16, "f16_v1"})
 # What takes one number, and what is not computed before it is known.
 _CLAMP, _PAD, _REDUCE = "vhlo.clamp", "vhlo.pad", "vhlo.reduce"
 _SELECT = "vhlo.select_and_scatter"
 _TAKING = frozenset({_CLAMP, _PAD, _REDUCE, _SELECT, "vhlo.dynamic_pad"})
-_ADDING = ("edge_padding_low", "edge_padding_high", "interior_padding")
 _BARRIER = "vhlo.optimization_barrier"
 _FOLDING = _MOVING | kinds(
     "abs add bitcast_convert ceil clamp constant convert divide floor iota maximum minimum multiply"
@@ -170,7 +168,7 @@ def _numbers(reading: Reading, visit: Visit) -> Iterator[Source | None]:
     for at in places.get(reading.kinds[visit.operation.name], (1,)):
         source = visit.sources[at] if at < several else None
         type_ = reading.walk.type(source) if source else None
-        if type_ is None or reading.element(type_) not in _SIXTEEN_BITS:
+        if type_ is None or reading.element(type_) not in SIXTEEN_BITS:
             continue
         if not reading.dimensions(type_):
             yield source
@@ -183,8 +181,7 @@ def _is_filled(reading: Reading, visit: Visit) -> bool:
         return bool(reading.dimensions(reading.result(visit.operation)))
     if kind != _PAD:
         return True
-    amounts = (n for name in _ADDING for n in reading.numbers(visit.operation, name))
-    return visit.number not in reading.folded and any(0 < one < NEGATIVE for one in amounts)
+    return visit.number not in reading.folded and adds_some(reading, visit.operation)
 
 
 NARROWED: dict[str, FormRule] = {
@@ -192,7 +189,7 @@ NARROWED: dict[str, FormRule] = {
         _narrows_integers, (types([_BFLOAT16]), ops(_CONVERT, *_IOTAS))
     ),
     "number of f16 or bf16 computed from constants that pads, begins a reduce or clamps": FormRule(
-        _takes_a_computed_number, (types(_SIXTEEN_BITS), ops(*_TAKING)), across=True
+        _takes_a_computed_number, (types(SIXTEEN_BITS), ops(*_TAKING)), across=True
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

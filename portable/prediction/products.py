@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.form import CONVOLUTIONS, FormRule, kinds, ops, types, weaken
+from portable.prediction.form import CONVOLUTIONS, SIXTEEN_BITS, FormRule, kinds, ops, types, weaken
 from portable.prediction.tensors import DYNAMIC
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ _BOOLEAN, _EINSUM = "bool_v1", "vhlo.einsum_v1"
 CONTRACTING = (*DOTS, "vhlo.dot_v1", _EINSUM)
 """Those that multiply two tensors and add up."""
 _PRODUCTS = (*CONTRACTING, *CONVOLUTIONS)
-_F32, _SIXTEEN_BITS = "f32_v1", frozenset({"bf16_v1", "f16_v1"})
+_F32 = "f32_v1"
 _TF32 = "tf31_v1"  # as VHLO spells it
 _MULTIPLIED = frozenset({"f8E4M3FN_v1", "f8E5M2_v1"})
-_CONVOLVED = _MULTIPLIED | _SIXTEEN_BITS | {_F32, "f64_v1"}
+_CONVOLVED = _MULTIPLIED | SIXTEEN_BITS | {_F32, "f64_v1"}
 # Of these, so many stand in a word.
 _I8, _WORD = "i8_v1", 4
 _CONSTANT, _TRANSPOSE = "vhlo.constant", "vhlo.transpose"
@@ -328,7 +328,7 @@ def _asks_cublas_for_too_much(reading: Reading) -> bool:
         eights = [kind for kind in operands if kind.startswith("f8")]
         refused = bool(eights) and ("f8E4M3FN_v1" not in eights or bool({*eights} - _MULTIPLIED))
         taken = {reading.element(type_) for type_ in one.operand_types or () if type_ is not None}
-        if refused or accumulated in _SIXTEEN_BITS or (_TF32 in operands and taken != {_F32}):
+        if refused or accumulated in SIXTEEN_BITS or (_TF32 in operands and taken != {_F32}):
             return True
     return False
 

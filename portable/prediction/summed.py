@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
-from portable.prediction.form import CONVOLUTIONS, FormRule, kinds, ops, types, weaken
+from portable.prediction.form import CONVOLUTIONS, SIXTEEN_BITS, FormRule, kinds, ops, types, weaken
 from portable.prediction.products import CONTRACTING, DOTS
 from portable.prediction.tensors import DYNAMIC
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SUMMED"]
 
-_NARROW = frozenset({"bf16_v1", "f16_v1"})
 _DOT, _WINDOW = "vhlo.dot_v1", "vhlo.reduce_window_v1"
 _REDUCING = ("vhlo.reduce_v1", _WINDOW)
 # The attribute that says over which dimensions of the first operand.
@@ -44,7 +43,7 @@ def _sums_many(reading: Reading) -> bool:
 
 def _narrow(reading: Reading, *names: str) -> Iterator[OpSignature]:
     for one in reading.of(*names):
-        if any(reading.part(type_) in _NARROW for type_ in one.results):
+        if any(reading.part(type_) in SIXTEEN_BITS for type_ in one.results):
             yield one
 
 
@@ -82,7 +81,7 @@ def _summed(reading: Reading, one: OpSignature) -> int | None:
 
 SUMMED: dict[str, FormRule] = {
     "product or sum of more than 64 numbers of bf16 or f16": weaken(
-        FormRule(_sums_many, (types(_NARROW), ops(*_PRODUCTS, *_REDUCING)))
+        FormRule(_sums_many, (types(SIXTEEN_BITS), ops(*_PRODUCTS, *_REDUCING)))
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""
