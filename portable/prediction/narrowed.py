@@ -126,12 +126,15 @@ def _takes_a_computed_number(reading: Reading) -> bool | None:
 
     Perhaps of some ops it folds what they compute.
     """
-    computed = _computed(reading)
-    found: set[bool | None] = set()
-    for visit in reading.walk.of(_TAKING) if computed else ():
-        if like(visit.operation) in reading.used and _is_filled(reading, visit):
-            taken = {source[0] for source in _numbers(reading, visit) if source}
-            found.update(computed[number] for number in taken & computed.keys())
+    taken = {
+        source[0]
+        for visit in reading.walk.of(_TAKING)
+        for source in _numbers(reading, visit)
+        if source and source[0] not in visit.constants and source[0] in reading.folded
+        if like(visit.operation) in reading.used and _is_filled(reading, visit)
+    }
+    computed = _computed(reading) if taken else {}
+    found = {computed[number] for number in taken & computed.keys()}
     return True if True in found else None if found else False
 
 

@@ -81,7 +81,7 @@ def used(reading: Reading) -> frozenset[tuple[object, ...]]:
     if not _UNTRANSLATED.isdisjoint(kinds):
         early = needs.behind(needs.unheard)
         seen.update(number for number in early if needs.kind(number) in _UNTRANSLATED)
-    if not CALLS.keys().isdisjoint(kinds):
+    if not reading.functions.within.keys() <= seen:
         early = needs.behind(needs.kept, all_calls=True) - seen
         seen.update(number for number in early if _is_untranslated(reading, needs.ops[number]))
     return frozenset(like(needs.ops[number]) for number in seen)
