@@ -25,6 +25,7 @@ from compat_tests.adversarial.generators.bypass import (
     plant,
 )
 from compat_tests.adversarial.generators.containers import call, field
+from compat_tests.helpers.counting import calls
 from portable.bundle import pack_files
 from portable.cli import main
 from portable.containers.finding import EXCLUDED_FOLDERS, find
@@ -312,18 +313,17 @@ def test_any_file_may_be_in_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_work_is_linear(tmp_path: Path) -> None:
-    """Four times the tree, at most eight times the time."""
+    """Four trees that are the same take no more than four times the calls of one."""
     policy = parse_policy(POLICY)
 
-    def seconds(count: int) -> float:
-        tree = tmp_path / f"{count}"
-        hidden_tree(tree, count, 7)
-        began = time.process_time()
-        gate([tree], policy)
-        return time.process_time() - began
+    def called(count: int) -> int:
+        root = tmp_path / f"{count}"
+        for number in range(count):
+            hidden_tree(root / f"{number}", 20, 7)
+        return calls(lambda: gate([root], policy))
 
-    seconds(5)
-    assert seconds(160) < 8 * seconds(40)
+    called(1)  # What is done once.
+    assert called(8) < 4 * called(2)
 
 
 _EVIL = """
