@@ -72,7 +72,7 @@ than `--ulps` (default: 0). From Python:
 The rewrites of custom calls and of quantized types are for readers of every Version: these readers
 read them, but some do not compile them. `portable check --stage compile` names the op, and the
 rewrite that replaces it. These rewrites apply if they are named, whatever the target; `exact` does
-not include them. No Executor runs quantized types, so those programs are written without execution.
+not include them. XLA runs no quantized types, so those programs are written without execution.
 
 ```bash
 portable check model.mlir.bc --for 'jaxlib==0.4.13' --stage compile

@@ -25,6 +25,7 @@ def test_every_finding_has_a_reproducer() -> None:
         assert len(path.read_text().splitlines()) <= 20, path
 
 
+@pytest.mark.old_releases
 @pytest.mark.parametrize(("name", "on"), [marked([on], name, on) for name, on in SHOWN])
 def test_a_reproducer_shows_it(name: str, on: str) -> None:
     """It exits with 1, or crashes, where the result is wrong, and with 0 where it is right."""

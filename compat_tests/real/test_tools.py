@@ -16,6 +16,7 @@ from tools.__main__ import commands
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.old_releases
 @pytest.mark.parametrize("name", commands())
 def test_each_teaches_itself(name: str) -> None:
     """`python -m tools NAME --help` answers and does nothing else."""

@@ -16,6 +16,8 @@ from tools.full_scan import Scanner
 from tools.observe_readers import READERS, load_observed
 from tools.programs import load_programs
 
+pytestmark = pytest.mark.old_releases
+
 LISTED = tomllib.loads(
     (Path(__file__).parents[1] / "data" / "predicted_otherwise.toml").read_text("utf-8")
 )["contradiction"]

@@ -20,6 +20,8 @@ from tools.full_scan import Scanner
 from tools.observe_readers import READERS, load_observed
 from tools.programs import load_programs
 
+pytestmark = pytest.mark.old_releases
+
 CONTRADICTIONS = Path(__file__).parents[1] / "data" / "required_otherwise.toml"
 READ, REFUSED = "1", "0"
 

@@ -17,6 +17,8 @@ from portable.runtime.environments import Environments
 from portable.runtime.environments.index import published
 from portable.runtime.measuring import CannotMeasure, add_own, measure, shipped_rows
 
+pytestmark = pytest.mark.old_releases
+
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:

@@ -8,7 +8,7 @@ the result, or from computing the same, is reported.
 
 Allowed rewrites that are not exact are verified as with --verify: nothing is written if the
 results differ by more than --ulps, --rtol and --atol. The exception is quantized-to-arithmetic,
-since no Executor runs quantized types.
+since XLA runs no quantized types.
 """
 
 from __future__ import annotations

@@ -1,70 +1,240 @@
-"""Quantized types as the arithmetic on their storage that they stand for."""
+"""Quantized types as the arithmetic on their storage that they stand for.
+
+Upstream has a pass for it, `stablehlo-legalize-quant-to-math`. It takes unsigned storage for
+signed, so that a stored `u8` above 127 becomes another number; it adds the zero point before it
+rounds, and wraps around at the ends of 32 bits. Here another of its passes writes each op out
+between a dequantization and a quantization, and those two are written as the specification defines
+them.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from portable.pinning.rewrites.editor import Editor
+    from portable.pinning.rewrites.editor import Editor, Operation
 
 __all__ = ["arithmetic", "is_quantized"]
 
 # An op of quantized types is, by the specification, that of what they express, between a
 # dequantization and a quantization: those are written out.
-_ARITHMETIC = (
-    "builtin.module(func.func(stablehlo-legalize-quantized-op-to-qdq,"
-    "stablehlo-legalize-quant-to-math))"
-)
+_WRITE_OUT = "builtin.module(func.func(stablehlo-legalize-quantized-op-to-qdq))"
 _LOWER_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
-_BROADCASTING = {
-    f"chlo.broadcast_{name}": f"stablehlo.{name}"
-    for name in ("add", "divide", "multiply", "subtract")
-}
-_DIMENSIONS = "broadcast_dimensions"
-_CALL = "func.call"
+_QUANTIZE, _DEQUANTIZE = "stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"
+_CONSTANT, _FUNCTION, _SIGNATURE = "stablehlo.constant", "func.func", "function_type"
+# The type that is expressed; others are refused.
+_FLOAT = "f32"
+# What computes nothing of its own: it moves values, or hands them to what is in its regions.
+_MOVES = frozenset({
+    "builtin.module", "func.call", "func.func", "func.return",
+    "stablehlo.all_gather", "stablehlo.all_reduce", "stablehlo.all_to_all",
+    "stablehlo.bitcast_convert", "stablehlo.broadcast", "stablehlo.broadcast_in_dim",
+    "stablehlo.case", "stablehlo.collective_broadcast", "stablehlo.collective_permute",
+    "stablehlo.concatenate", "stablehlo.constant", "stablehlo.dynamic_broadcast_in_dim",
+    "stablehlo.dynamic_gather", "stablehlo.dynamic_pad", "stablehlo.dynamic_reshape",
+    "stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice", "stablehlo.gather",
+    "stablehlo.get_dimension_size", "stablehlo.if", "stablehlo.map",
+    "stablehlo.optimization_barrier", "stablehlo.pad", "stablehlo.real_dynamic_slice",
+    "stablehlo.reduce", "stablehlo.reduce_scatter", "stablehlo.reduce_window",
+    "stablehlo.reshape", "stablehlo.return", "stablehlo.reverse", "stablehlo.scatter",
+    "stablehlo.select", "stablehlo.select_and_scatter", "stablehlo.set_dimension_size",
+    "stablehlo.slice", "stablehlo.sort", "stablehlo.torch_index_select", "stablehlo.transpose",
+    "stablehlo.while",
+})  # fmt: skip
+_TYPE = re.compile(
+    r"!quant\.uniform<(?P<sign>[iu])(?P<width>\d+)(<(?P<low>-?\d+):(?P<high>-?\d+)>)?"
+    r":(?P<expressed>\w+)(:(?P<axis>\d+))?, (\{(?P<many>[^{}]+)\}|(?P<one>[^{},<>]+))>"
+)
+# f32 counts as far as so many bits and more; a sum of two of 32 bits takes 64.
+_NARROW = 16
+# Beyond all that 32 bits hold, and within what 64 do.
+_FAR = float(1 << 40)
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantization:
+    """What a type says: a value is (stored - zero) * scale."""
+
+    signed: bool
+    width: int
+    low: int
+    high: int
+    axis: int | None
+    scales: tuple[float, ...]
+    zeros: tuple[int, ...]
+
+    @property
+    def counted(self) -> str:
+        """The element type that holds what is stored, and what comes of moving it."""
+        return _FLOAT if self.width <= _NARROW else "i64"
+
+    @property
+    def storage(self) -> str:
+        """The element type of what is stored."""
+        return f"{'i' if self.signed else 'ui'}{self.width}"
 
 
 def is_quantized(editor: Editor, _module: Any) -> bool:
     """Say whether a program has values of quantized types."""
-    return any(_is_quantized(value) for value in _values(editor))
+    return any(map(_touches, editor.operations()))
 
 
 def arithmetic(editor: Editor, modules: Sequence[Any]) -> None:
     """Write quantized types as their storage, and what is done with them as arithmetic."""
-    for call in editor.operations(frozenset({_CALL})):
-        if any(_is_quantized(value) for value in (*call.operands, *call.results)):
-            raise editor.refuse(call, "upstream's pass takes no calls with quantized values")
-    editor.run(editor.module, _ARITHMETIC)
-    _broadcast(editor)
+    editor.run(editor.module, _WRITE_OUT)
+    ends = frozenset({_QUANTIZE, _DEQUANTIZE})
+    for operation in editor.operations():
+        if operation.name not in _MOVES | ends and _touches(operation):
+            raise editor.refuse(operation, "it is not known what it computes of quantized values")
+    for operation in editor.operations(ends):
+        value = operation.operands[0]
+        if _is_quantized(value.type):
+            writer = _Writer(editor, operation, _parsed(editor, operation, value.type))
+            value = writer.dequantized(value)
+        if operation.name == _QUANTIZE:
+            given = operation.results[0].type
+            writer = _Writer(editor, operation, _parsed(editor, operation, given))
+            value = writer.quantized(value, given)
+        editor.replace(operation, [value])
+    for operation in filter(_touches, editor.operations()):
+        _store(editor, operation)
     editor.run(editor.module, _LOWER_CHLO)
     if is_quantized(editor, modules[0]):
-        raise editor.refuse(modules[0], "upstream's pass leaves quantized types in it")
+        raise editor.refuse(modules[0], "quantized types are left in it")
 
 
-def _broadcast(editor: Editor) -> None:
-    """Write out what one scale for each slice is broadcast by, which CHLO's lowering does not."""
-    for operation in editor.operations(frozenset(_BROADCASTING)):
-        if _DIMENSIONS not in operation.attributes:
-            continue
-        value, scales = operation.operands
-        whole = editor.retyped(operation.result, editor.element(scales))
-        dimensions = {_DIMENSIONS: operation.attributes[_DIMENSIONS]}
-        spread = editor.emit(
-            operation, "stablehlo.broadcast_in_dim", [scales], [whole], dimensions
-        ).result
-        name = _BROADCASTING[operation.name]
-        made = editor.emit(operation, name, [value, spread], [operation.result.type])
-        editor.replace(operation, made.results)
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes the arithmetic of one type in front of an op."""
+
+    editor: Editor
+    before: Operation
+    how: _Quantization
+
+    def quantized(self, value: Any, given: Any) -> Any:
+        """Return what is stored of a value, of the quantized type that is given."""
+        steps = self._by("divide", value, self.how.scales)
+        steps = self._emit("stablehlo.round_nearest_even", [steps], steps.type)
+        if self.how.counted != _FLOAT:
+            steps = self._counted(self._clamped(steps, -_FAR, _FAR))
+        stored = self._by("add", steps, self.how.zeros)
+        stored = self._clamped(stored, self.how.low, self.how.high)
+        return self._emit("stablehlo.convert", [stored], given)
+
+    def dequantized(self, value: Any) -> Any:
+        """Return what a value of that type expresses."""
+        steps = self._by("subtract", self._counted(value), self.how.zeros)
+        steps = self.editor.convert(self.before, steps, self.editor.ir.Type.parse(_FLOAT))
+        return self._by("multiply", steps, self.how.scales)
+
+    def _emit(self, name: str, operands: Sequence[Any], type_: Any, **attributes: str) -> Any:
+        return self.editor.emit(self.before, name, operands, [type_], attributes).result
+
+    def _counted(self, value: Any) -> Any:
+        return self.editor.convert(self.before, value, self.editor.ir.Type.parse(self.how.counted))
+
+    def _by(self, name: str, value: Any, numbers: Sequence[float]) -> Any:
+        """Return a value divided by the scales, or moved by the zero points, of its slices."""
+        if self.how.axis is None:
+            by = self._constant(value, numbers, [])
+            return self._emit(f"chlo.broadcast_{name}", [value, by], value.type)
+        if not self.editor.ir.ShapedType(value.type).has_static_shape:
+            raise self.editor.refuse(self.before, "a scale for each slice of a dynamic shape")
+        by = self._constant(value, numbers, [len(numbers)])
+        along = f"array<i64: {self.how.axis}>"
+        spread = self._emit(
+            "stablehlo.broadcast_in_dim", [by], value.type, broadcast_dimensions=along
+        )
+        return self._emit(f"stablehlo.{name}", [value, spread], value.type)
+
+    def _clamped(self, value: Any, low: float, high: float) -> Any:
+        ends = (self._constant(value, [end], []) for end in (low, high))
+        return self._emit("stablehlo.clamp", [next(ends), value, next(ends)], value.type)
+
+    def _constant(self, like: Any, numbers: Sequence[float], shape: Sequence[int]) -> Any:
+        """Return a constant with the element type of a value."""
+        element = self.editor.element(like)
+        type_ = self.editor.tensor(shape, element)
+        # As many digits as tell each f32 from the next.
+        form = "{:.9e}" if str(element) == _FLOAT else "{:d}"
+        listed = ", ".join(map(form.format, numbers))
+        value = f"dense<{f'[{listed}]' if shape else listed}> : {type_}"
+        return self._emit(_CONSTANT, [], type_, value=value)
 
 
-def _values(editor: Editor) -> Iterator[Any]:
-    for operation in editor.operations():
+def _store(editor: Editor, operation: Operation) -> None:
+    """Give what an op has of quantized types that of what is stored."""
+    if operation.name == _CONSTANT:
+        _store_constant(editor, operation)
+        return
+    for value in _values([operation]):
+        value.set_type(_stored(editor, operation, value.type))
+    if operation.name == _FUNCTION:
+        types = editor.ir.FunctionType(operation.attributes[_SIGNATURE].value)
+        given, made = (
+            [_stored(editor, operation, type_) for type_ in of]
+            for of in (types.inputs, types.results)
+        )
+        signature = editor.ir.FunctionType.get(given, made)
+        operation.attributes[_SIGNATURE] = editor.ir.TypeAttr.get(signature)
+
+
+def _store_constant(editor: Editor, operation: Operation) -> None:
+    """Take the bits, which are written without a sign, for what is stored."""
+    value = operation.attributes["value"]
+    stored = _stored(editor, operation, operation.results[0].type)
+    made = editor.emit(operation, _CONSTANT, [], [value.type], {"value": value}).result
+    if made.type != stored:
+        made = editor.emit(operation, "stablehlo.bitcast_convert", [made], [stored]).result
+    editor.replace(operation, [made])
+
+
+def _stored(editor: Editor, operation: Operation, type_: Any) -> Any:
+    """Return the type of what is stored of a value of a quantized type; another as it is."""
+    if not _is_quantized(type_):
+        return type_
+    element = editor.ir.Type.parse(_parsed(editor, operation, type_).storage)
+    whole = editor.ir.RankedTensorType(type_)
+    return editor.ir.RankedTensorType.get(whole.shape, element, whole.encoding)
+
+
+def _parsed(editor: Editor, operation: Operation, type_: Any) -> _Quantization:
+    """Return what the type of a tensor says, for which the bindings have no classes."""
+    tensor = str(type_).startswith("tensor<")
+    said = _TYPE.fullmatch(str(editor.ir.ShapedType(type_).element_type)) if tensor else None
+    if not said or said["expressed"] != _FLOAT:
+        raise editor.refuse(operation, f"{type_} is no tensor of quantized {_FLOAT}")
+    width, signed = int(said["width"]), said["sign"] == "i"
+    pairs = [one.partition(":") for one in (said["many"] or said["one"]).split(",")]
+    return _Quantization(
+        signed=signed,
+        width=width,
+        low=int(said["low"] or (-(1 << width - 1) if signed else 0)),
+        high=int(said["high"] or (1 << width - signed) - 1),
+        axis=int(said["axis"]) if said["axis"] else None,
+        scales=tuple(float(scale) for scale, _, _ in pairs),
+        zeros=tuple(int(zero or "0") for _, _, zero in pairs),
+    )
+
+
+def _touches(operation: Operation) -> bool:
+    """Say whether an op takes or makes quantized values, or has arguments that are some."""
+    values = (*operation.operands, *_values([operation]))
+    return any(_is_quantized(value.type) for value in values) or (
+        operation.name == _FUNCTION and _is_quantized(operation.attributes[_SIGNATURE])
+    )
+
+
+def _values(operations: Iterable[Operation]) -> Iterator[Any]:
+    for operation in operations:
         yield from operation.results
         for region in operation.regions:
             yield from (argument for block in region for argument in block.arguments)
 
 
-def _is_quantized(value: Any) -> bool:
-    return "!quant." in str(value.type)
+def _is_quantized(type_: Any) -> bool:
+    return "!quant." in str(type_)
