@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from compat_tests.helpers.thorough import pairs
 from portable.bytecode import MAGIC
 from portable.cli import COMMANDS, main
 
@@ -158,8 +159,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize(("case", "as_json"), pairs(BAD, [False, True], each=2))
 def test_bad_input_is_one_line(case: str, as_json: bool, artifact: Path, tmp_path: Path) -> None:
     """Exit 2, one line on standard error that names the trouble, no traceback, no file."""
     words, says = BAD[case]

@@ -22,7 +22,7 @@ from tools.enumeration_read import misread
 from tools.full_scan import Scanner
 
 # One part of so many; 1/1 is all of them, which takes most of an hour.
-PART = part(os.environ.get("ENUMERATE_PART", "997/997"))
+PART = part(os.environ.get("ENUMERATE_PART", "1999/1999"))
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_a_sample_is_read_as_predicted(
     for reader in readers:
         release(f"jaxlib {reader}")
     programs = list(Enumeration(scanner, part=PART).lowest())
-    assert len(programs) > 90
+    assert len(programs) > 45
     assert not misread(programs, readers)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from compat_tests.helpers.eras import marked
+from compat_tests.helpers.thorough import some
 from portable.releases import find_release
 from portable.runtime.environments import Environments
 from tools.hunt import reproducers
@@ -26,7 +27,9 @@ def test_every_finding_has_a_reproducer() -> None:
 
 
 @pytest.mark.old_releases
-@pytest.mark.parametrize(("name", "on"), [marked([on], name, on) for name, on in SHOWN])
+@pytest.mark.parametrize(
+    ("name", "on"), some([marked([on], name, on) for name, on in SHOWN], each=2)
+)
 def test_a_reproducer_shows_it(name: str, on: str) -> None:
     """It exits with 1, or crashes, where the result is wrong, and with 0 where it is right."""
     own = FINDINGS / name / f"reproduce_{on.partition(' ')[0]}.py"
