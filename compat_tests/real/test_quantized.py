@@ -1,7 +1,7 @@
 """Quantized programs as arithmetic compute what numpy does by the specification's formulas.
 
-No XLA runs quantized types. By the specification a value is divided by the scale, rounded to the
-nearest even, moved by the zero point and clamped.
+No XLA runs quantized types. By the specification a value is divided by the scale, moved by the zero
+point, rounded to the nearest even and clamped: in this order since openxla/stablehlo 2234 of 2024.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def interpreter() -> Iterator[Executor]:
 
 def quantized(values: Any, scale: Any, zero: Any, low: int = -128, high: int = 127) -> Any:
     """Quantize as specified."""
-    steps = np.rint(np.float32(values) / np.float32(scale)).astype(float)
-    return np.clip(steps + zero, low, high).astype(np.int64)
+    steps = np.rint(np.float32(values) / np.float32(scale) + np.float32(zero)).astype(float)
+    return np.clip(steps, low, high).astype(np.int64)
 
 
 def expressed(steps: Any, scale: Any, zero: Any) -> Any:
@@ -61,7 +61,7 @@ func.func @main(%a: tensor<1001xf32>) -> tensor<1001x!x> {
 
 @pytest.mark.parametrize("zero", [-4, 0, 3])
 def test_ties_are_quantized_as_specified(zero: int, pjrt: Executor) -> None:
-    """To the nearest even before the zero point is added: half steps, and beyond both ends."""
+    """To the nearest even after the zero point is added: half steps, and beyond both ends."""
     values = np.arange(-500, 501, dtype=np.float32) / 8
     artifact = arithmetic(QUANTIZE.replace("ZERO", str(zero)))
     (made,) = portable.run(artifact, [values], pjrt)

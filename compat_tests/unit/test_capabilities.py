@@ -539,6 +539,26 @@ def test_many_narrow_floats_are_not_summed_alike(name: str, same: bool | None) -
     assert not predict(artifact, "jaxlib 0.12.0.1", stage=Stage.EXECUTE).reason.count("narrow-sums")
 
 
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        *(("quantized_to_i8", True), ("quantized_to_i16_from_a_zero_point", True)),
+        *(("quantized_to_u8", None), ("quantized_to_i32", None)),
+        *(("quantized_by_slices_to_i8", False), ("quantized_by_slices_to_u8", False)),
+        *(("product_of_i8_quantized", None), ("product_of_f32_and_i8_quantized", None)),
+        *(("multiply_i8_quantized", True), ("add_i8_quantized_to_another_scale", None)),
+        *(("sqrt_i8_quantized", None), ("tanh_i8_quantized", True)),
+    ],
+)
+def test_few_quantized_types_compute_the_same_on_iree(name: str, same: bool | None) -> None:
+    """Storage without a sign loses its upper half, 32 bits their ends, integers are not rounded.
+
+    Scales of slices it refuses.
+    """
+    verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
+    assert verdict.holds(Stage.EXECUTE) is same
+
+
 def test_nothing_is_said_of_a_release_that_executed_nothing() -> None:
     """No note says that ops compute the same where no program was executed."""
     verdict = predict(

@@ -52,10 +52,19 @@ _DOTS, _DYNAMIC_CONVS = (
     _vhlo("dot_general_v1 dot_general_v2"),
     _vhlo("dynamic_conv_v1 dynamic_conv_v2"),
 )
+_DOT, _ADD = _vhlo("dot_v1 add_v1")
+# Of some numbers these give none, and no integer is that.
+_NOT_A_NUMBER = _vhlo(
+    "divide_v1 log_plus_one_v1 log_plus_one_v2 log_v1 log_v2 power_v1 remainder_v1 rsqrt_v1"
+    " rsqrt_v2 sqrt_v1 sqrt_v2"
+)
 _CALLING = _vhlo("call_v1 composite_v1 composite_v2")
 _QUANTIZE, _DEQUANTIZE = _vhlo("uniform_quantize_v1 uniform_dequantize_v1")
 _BELOW_A_BYTE = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (2, 4))
 _ABOVE_A_BYTE = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (16, 32))
+_OF_32_BITS = frozenset({"i32_v1", "ui32_v1"})
+# The bit of a quantized type's flags that says that its storage is signed.
+_SIGNED = 1
 # What verifiers of ops do not see the types of.
 _FUNCTIONS = frozenset({"builtin.module", *_vhlo("call_v1 func_v1 return_v1")})
 
@@ -136,6 +145,15 @@ def _product(*products: str) -> FormRule:
     return FormRule(find, (_WHERE, ops(*products)))
 
 
+def _in_integers(reading: Reading) -> bool:
+    """Find a product of two quantized operands, or an add of several quantized types."""
+    products = _of(reading, (*_DOTS, _DOT, _CONVOLUTION, *_DYNAMIC_CONVS))
+    return _varies(reading, _ADD) or any(
+        all(_name(reading, element) in QUANTIZED_TYPES for element in elements[:2])
+        for _, elements, _ in products
+    )
+
+
 def _part(reading: Reading, element: int, field: str) -> object:
     return reading.content.pool.type(element).fields.get(field)
 
@@ -188,6 +206,14 @@ def _pads_more_than_bytes(reading: Reading) -> bool:
     return False
 
 
+def _loses_its_ends(reading: Reading) -> bool:
+    """Find storage without a sign, as the integer that it is written as has one, or of 32 bits."""
+    pool = reading.content.pool
+    flags = (pool.type(index).fields.get("flags") for index in pool.types_named(*QUANTIZED_TYPES))
+    unsigned = any(isinstance(one, int) and not one & _SIGNED for one in flags)
+    return unsigned or not _OF_32_BITS.isdisjoint(storages(reading))
+
+
 def _stored_in_floats(reading: Reading) -> bool:
     """Find any op in a program that has a quantized type stored in floats."""
     return not reading.ops <= _FUNCTIONS and not STORED_FLOATS.isdisjoint(storages(reading))
@@ -216,6 +242,13 @@ QUANTIZED: dict[str, FormRule] = {
     "quantized type that is stored in less than a byte": weaken(
         FormRule(lambda reading: not _BELOW_A_BYTE.isdisjoint(storages(reading)), (_WHERE,))
     ),
+    "quantized type that is stored without a sign or in 32 bits": weaken(
+        FormRule(_loses_its_ends, (_WHERE,))
+    ),
+    "product of two quantized types, or add of several": weaken(
+        FormRule(_in_integers, (_WHERE, ops(*_DOTS, _DOT, _CONVOLUTION, *_DYNAMIC_CONVS, _ADD)))
+    ),
+    "quantized result that may be no number": weaken(_any(*_NOT_A_NUMBER)),
     "convolution that pads a quantized type that is stored in more than a byte": weaken(
         FormRule(_pads_more_than_bytes, (_WHERE, ops(_CONVOLUTION)))
     ),

@@ -1,10 +1,10 @@
 """Quantized types as the arithmetic on their storage that they stand for.
 
 Upstream has a pass for it, `stablehlo-legalize-quant-to-math`. It takes unsigned storage for
-signed, so that a stored `u8` above 127 becomes another number; it adds the zero point before it
-rounds, and wraps around at the ends of 32 bits. Here another of its passes writes each op out
-between a dequantization and a quantization, and those two are written as the specification defines
-them.
+signed, so that a stored `u8` above 127 becomes another number, and wraps around at the ends of 32
+bits. Here another of its passes writes each op out between a dequantization and a quantization, and
+those two are written as the specification defines them, which adds the zero point before it rounds
+since https://github.com/openxla/stablehlo/pull/2234 (2024).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _Quantization:
 
     @property
     def counted(self) -> str:
-        """The element type that holds what is stored, and what comes of moving it."""
+        """The element type that holds all that is stored."""
         return _FLOAT if self.width <= _NARROW else "i64"
 
     @property
@@ -117,11 +117,10 @@ class _Writer:
 
     def quantized(self, value: Any, given: Any) -> Any:
         """Return what is stored of a value, of the quantized type that is given."""
-        steps = self._by("divide", value, self.how.scales)
-        steps = self._emit("stablehlo.round_nearest_even", [steps], steps.type)
+        steps = self._by("add", self._by("divide", value, self.how.scales), self.how.zeros)
+        stored = self._emit("stablehlo.round_nearest_even", [steps], steps.type)
         if self.how.counted != _FLOAT:
-            steps = self._counted(self._clamped(steps, -_FAR, _FAR))
-        stored = self._by("add", steps, self.how.zeros)
+            stored = self._counted(self._clamped(stored, -_FAR, _FAR))
         stored = self._clamped(stored, self.how.low, self.how.high)
         return self._emit("stablehlo.convert", [stored], given)
 
