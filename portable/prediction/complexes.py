@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.computing import complex_splat
-from portable.prediction.form import FormRule, adds_some, ops, types
+from portable.prediction.form import FormRule, adds_some, ops, types, weaken
 from portable.prediction.products import CONTRACTING
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _HAS_COMPLEX = types({_COMPLEX})
 _CONSTANT, _IOTA = "vhlo.constant_v1", "vhlo.iota_v1"
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
 _PAD, _DYNAMIC_PAD = "vhlo.pad_v1", "vhlo.dynamic_pad_v1"
+_CONCATENATE = "vhlo.concatenate_v1"
 # One of these alone it computes itself; what is made of it perhaps not.
 _PARTS = frozenset({"vhlo.imag_v1", "vhlo.real_v1"})
 _MULTIPLY = "vhlo.multiply_v1"
@@ -124,6 +125,18 @@ def _transforms_to_one(reading: Reading) -> bool:
     )
 
 
+def _joins_ones(reading: Reading) -> bool:
+    """Find a concatenate of single complex numbers of which one is a computed constant."""
+    for visit in reading.walk.of({_CONCATENATE}):
+        for source in filter(None, visit.sources):
+            type_ = reading.walk.type(source)
+            computed = source[0] in reading.folded and reading.walk[source[0]].name != _CONSTANT
+            single = math.prod(reading.dimensions(type_) or (0,)) == 1
+            if computed and single and reading.element(type_) == _COMPLEX:
+                return True
+    return False
+
+
 COMPLEXES: dict[str, FormRule] = {
     "constant of several complex<f64>": FormRule(
         _constants_of_complex_f64, (_HAS_COMPLEX, ops(_CONSTANT))
@@ -133,6 +146,11 @@ COMPLEXES: dict[str, FormRule] = {
     ),
     "fft to one real number of one dimension": FormRule(
         _transforms_to_one, (_HAS_COMPLEX, ops(_TRANSFORM))
+    ),
+    "concatenate of a computed constant of one complex number": weaken(
+        FormRule(
+            _joins_ones, (_HAS_COMPLEX, ops(_CONSTANT, _IOTA), ops(_CONCATENATE)), across=True
+        )
     ),
     "abs, cosine, sine, fft, quotient, product, part of several constant complex numbers": FormRule(
         _splits_a_constant,
