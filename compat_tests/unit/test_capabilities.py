@@ -559,6 +559,21 @@ def test_few_quantized_types_compute_the_same_on_iree(name: str, same: bool | No
     assert verdict.holds(Stage.EXECUTE) is same
 
 
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        *(("converted_to_i32", None), ("converted_to_i8_clamped", None)),
+        *(("converted_to_i16_clamped", True), ("converted_to_ui8_clamped", True)),
+        *(("converted_to_ui8_clamped_below", None), ("converted_to_ui8_of_tanh", None)),
+        ("converted_to_i8_of_tanh", True),
+    ],
+)
+def test_a_float_beyond_an_integer_is_another_on_iree(name: str, same: bool | None) -> None:
+    """Where it may be, as an argument; what is clamped is not, but below zero."""
+    verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
+    assert verdict.holds(Stage.EXECUTE) is same
+
+
 def test_nothing_is_said_of_a_release_that_executed_nothing() -> None:
     """No note says that ops compute the same where no program was executed."""
     verdict = predict(

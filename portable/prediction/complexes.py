@@ -148,9 +148,7 @@ COMPLEXES: dict[str, FormRule] = {
         _transforms_to_one, (_HAS_COMPLEX, ops(_TRANSFORM))
     ),
     "concatenate of a computed constant of one complex number": weaken(
-        FormRule(
-            _joins_ones, (_HAS_COMPLEX, ops(_CONSTANT, _IOTA), ops(_CONCATENATE)), across=True
-        )
+        FormRule(_joins_ones, (_HAS_COMPLEX, ops(_CONSTANT, _IOTA), ops(_CONCATENATE)), across=True)
     ),
     "abs, cosine, sine, fft, quotient, product, part of several constant complex numbers": FormRule(
         _splits_a_constant,

@@ -39,6 +39,8 @@ _BY_PARTS |= {
 _ABS = "vhlo.abs_v1"
 _BY_PARTS["vhlo.abs"] = 1e18
 _MADE_OF_PARTS = "vhlo.complex_v1"
+_CONVERT = "vhlo.convert_v1"
+_CLAMP, _MAXIMUM = "vhlo.clamp_v1", "vhlo.maximum_v1"
 _KEEPING = kinds("broadcast broadcast_in_dim convert reshape reverse slice transpose")
 
 
@@ -215,6 +217,34 @@ def _cancels(reading: Reading, visit: Visit, kind: str) -> bool:
     )
 
 
+def _converts_beyond(reading: Reading) -> bool | None:
+    """Find perhaps a convert of floats, NaN left out, to integers that may not hold them.
+
+    An unsigned integer holds none below zero.
+    """
+    for visit in reading.walk.of([_CONVERT]):
+        taken = [reading.flow.type(value) for value in reading.flow.operands(visit)]
+        if not any(type_ is not None and reading.element(type_) in FLOATS for type_ in taken):
+            continue
+        size = max(reading.magnitudes.of(visit), default=math.inf)
+        for to in WHOLE.intersection(map(reading.element, visit.operation.results)):
+            bits, signed = int(to.removesuffix("_v1").lstrip("ui")), not to.startswith("u")
+            most = 2.0 ** (bits - signed) if signed or _is_no_less(reading, visit) else 1.0
+            if size >= most:
+                return None
+    return False
+
+
+def _is_no_less(reading: Reading, visit: Visit) -> bool:
+    """Say whether what an op takes is known to be zero or more: by what clamps it, or makes it."""
+    source = visit.sources[0] if visit.sources else None
+    maker = reading.walk[source[0]] if source else None
+    if maker is None or maker.name not in {_CLAMP, _MAXIMUM}:
+        return maker is not None and maker.name == _ABS
+    ends = maker.sources[:1] if maker.name == _CLAMP else maker.sources
+    return any(reading.floats(one).least >= 0 for one in map(maker.constant, ends) if one)
+
+
 def _is_positive(numbers: Numbers, visit: Visit, source: tuple[int, int] | None) -> bool:
     found = numbers(visit.constant(source))
     return found.finite and found.least > 0
@@ -257,6 +287,9 @@ SPECIALS: dict[str, FormRule] = {
     ),
     "atan2 of zeros that cancel out": FormRule(
         _takes_what_cancels, (ops(_ATAN2), ops(_AND, _XOR)), across=True
+    ),
+    "convert of floats to integers that may not hold them": FormRule(
+        _converts_beyond, (ops(_CONVERT), types(FLOATS), types(WHOLE))
     ),
     "atan2 of zeros or infinities": FormRule(_takes_zeros, (ops(_ATAN2),)),
     "cbrt of what may be infinite": FormRule(

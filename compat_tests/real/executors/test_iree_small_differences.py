@@ -289,3 +289,26 @@ def test_many_narrow_floats_are_not(open_executor: Callable[..., Executor]) -> N
     program = open_executor("iree", _RELEASE).compile(artifact)
     assert [*program.run([np.ones((4096, 4), np.float16)])[0]] == [2048.0] * 4
     assert portable.predict(artifact, _RELEASE, stage=Stage.EXECUTE).not_known
+
+
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        *(("converted_to_i32", False), ("converted_to_i16_clamped", True)),
+        *(("converted_to_ui8_clamped", True), ("converted_to_i8_of_tanh", True)),
+        ("converted_to_i8_clamped", True),
+    ],
+)
+def test_what_an_integer_does_not_hold_is_another(
+    name: str, same: bool, open_executor: Callable[..., Executor]
+) -> None:
+    """Where it is predicted to compute the same it does; above 127 it is the nearest of i8 too."""
+    artifact = Artifact.load(artifact_of(name))
+    predicted = portable.predict(artifact, _RELEASE, stage=Stage.EXECUTE).holds(Stage.EXECUTE)
+    assert predicted is (None if name in {"converted_to_i32", "converted_to_i8_clamped"} else True)
+    inputs = [np.array([-1e10, 1e10, -np.inf, 200.7], np.float32)]
+    found, right = (
+        one.compile(artifact).run(inputs)[0]
+        for one in (open_executor("iree", _RELEASE), open_executor("pjrt"))
+    )
+    assert np.array_equal(found, right) is same
