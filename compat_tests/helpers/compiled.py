@@ -243,6 +243,8 @@ ON_IREE: dict[str, bool | None] = {
     "convolution_of_u8": True,
     "convolution_of_u8_reversed": None,
     "convolution_pads_i16_quantized": None,
+    "cumulated_padded_alike": True,
+    "cumulated_padded_twice": False,
     "fft_of_a_constant_row": False,
     "fft_of_constant_rows": True,
     "fft_of_constants": True,

@@ -574,6 +574,19 @@ def test_a_float_beyond_an_integer_is_another_on_iree(name: str, same: bool | No
     assert verdict.holds(Stage.EXECUTE) is same
 
 
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        *(("cumulated_from_one", None), ("cumulated_from_zero", True)),
+        *(("cumulated_from_the_end", None), ("cumulated_to_half", True)),
+    ],
+)
+def test_a_scan_on_iree_loses_what_it_begins_with(name: str, same: bool | None) -> None:
+    """But an identity; shorter windows are computed one by one."""
+    verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.EXECUTE)
+    assert verdict.holds(Stage.EXECUTE) is same
+
+
 def test_nothing_is_said_of_a_release_that_executed_nothing() -> None:
     """No note says that ops compute the same where no program was executed."""
     verdict = predict(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import like
-from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, types, weaken
+from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, signed, types, weaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -284,6 +285,39 @@ def _spreads(reading: Reading, one: OpSignature, shape: Sequence[int]) -> bool:
     return spread == {1} == {*apart} and tuple(size) == tuple(stride)
 
 
+def _scanned(reading: Reading, one: OpSignature) -> tuple[int, int] | None:
+    """Return how much is padded before and after the dimension that IREE takes for a scan of.
+
+    Of one whole dimension, where one side has as much as the windows are longer than one.
+    """
+    shape = reading.dimensions((one.operand_types or (None,))[0])
+    if reading.names[one.name] != _WINDOW or not shape:
+        return None
+    size, *others = (repeated(reading.numbers(one, name), len(shape)) for name in _WINDOW_NUMBERS)
+    padding = [*map(signed, repeated(reading.numbers(one, "padding"), 2 * len(shape), 0))]
+    pairs = list(zip(padding[::2], padding[1::2], strict=True))
+    long = [at for at, covers in enumerate(size) if covers > 1]
+    if len(long) != 1 or {*chain(*others)} - {1}:
+        return None
+    sides = pairs.pop(long[0])
+    whole = shape[long[0]] == size[long[0]] and shape[long[0]] - 1 in sides
+    return sides if whole and not any(map(any, pairs)) else None
+
+
+def _is_scan(reading: Reading, one: OpSignature) -> bool:
+    """Say whether IREE takes a reduce_window for a scan, which begins with what it takes."""
+    return 0 in (_scanned(reading, one) or ())
+
+
+def _scans_more(reading: Reading) -> bool:
+    """Find a reduce_window that IREE takes for a scan, and that is padded on the other side too."""
+    return any(
+        like(one) in reading.used and 0 not in sides and len({*sides}) > 1
+        for one in reading.of(_WINDOW)
+        if (sides := _scanned(reading, one))
+    )
+
+
 def _over_nothing(reading: Reading, one: OpSignature) -> bool:
     """Say whether an op is a reduce over no dimension."""
     return reading.names[one.name] == _REDUCE and not reading.numbers(one, "dimensions")
@@ -352,6 +386,13 @@ BODIES: dict[str, FormRule] = {
     ),
     "reduce_window padded with an initial value that changes it": FormRule(
         _starts_otherwise(_padded, _IDEMPOTENT), (ops(_WINDOW),)
+    ),
+    # The greatest so far may be greater than what it begins with.
+    "cumulative reduce_window from an initial value that changes it": weaken(
+        FormRule(_starts_otherwise(_is_scan), (ops(_WINDOW),))
+    ),
+    "cumulative reduce_window that is padded on the other side too": FormRule(
+        _scans_more, (ops(_WINDOW),)
     ),
     # Every part of a reduction that is computed apart may begin with it.
     "reduction of several elements from an initial value that changes them": weaken(

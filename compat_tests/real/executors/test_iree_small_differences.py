@@ -312,3 +312,27 @@ def test_what_an_integer_does_not_hold_is_another(
         for one in (open_executor("iree", _RELEASE), open_executor("pjrt"))
     )
     assert np.array_equal(found, right) is same
+
+
+@pytest.mark.parametrize(
+    ("name", "specified"),
+    [
+        *(("cumulated_from_one", False), ("cumulated_from_zero", True)),
+        *(("cumulated_from_the_end", False), ("cumulated_to_half", True)),
+        ("cumulated_padded_alike", True),
+    ],
+)
+def test_a_scan_begins_with_its_first_element(
+    name: str, specified: bool, open_executor: Callable[..., Executor]
+) -> None:
+    """Where it is predicted to compute the same it computes what the interpreter does."""
+    artifact = Artifact.load(artifact_of(name))
+    predicted = portable.predict(artifact, _RELEASE, stage=Stage.EXECUTE).holds(Stage.EXECUTE)
+    assert predicted is (True if specified else None)
+    shape = random_inputs(open_executor("pjrt").compile(artifact).signature, 0)[0].shape
+    inputs = [2 + np.arange(np.prod(shape), dtype=np.float32).reshape(shape)]
+    found, right = (
+        one.compile(artifact).run(inputs)[0]
+        for one in (open_executor("iree", _RELEASE), open_executor("interpreter"))
+    )
+    assert np.array_equal(found, right) is specified
