@@ -266,6 +266,32 @@ def test_quantized_values_that_are_given_to_custom_calls_are_refused() -> None:
         arithmetic(GIVEN_AWAY)
 
 
+PROMOTED = """
+!x = !quant.uniform<i8:f32, 0.5>
+!y = !quant.uniform<i8:f32, 0.25>
+func.func @main(%a: tensor<4x!x>) -> tensor<!y> {
+  %i = stablehlo.constant() {value = dense<0> : tensor<i8>} : () -> tensor<!x>
+  %0 = "stablehlo.reduce"(%a, %i) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%b: tensor<!y>, %c: tensor<!y>):
+    %1 = stablehlo.add %b, %c : tensor<!y>
+    stablehlo.return %1 : tensor<!y>
+  }) : (tensor<4x!x>, tensor<!x>) -> tensor<!y>
+  return %0 : tensor<!y>
+}"""
+
+
+def test_quantized_values_of_a_dynamic_shape_are_refused() -> None:
+    """With the place: scales cannot be broadcast to it without ops that are no StableHLO."""
+    with pytest.raises(DoesNotApply, match="quantized values of a dynamic shape"):
+        arithmetic(QUANTIZE.replace("1001", "?").replace("ZERO", "3"))
+
+
+def test_a_reduction_that_promotes_to_another_type_is_refused() -> None:
+    """What is stored of the one is another number of the other."""
+    with pytest.raises(DoesNotApply, match=r"reduce: it combines several quantized types"):
+        arithmetic(PROMOTED)
+
+
 def test_a_program_without_quantized_types_has_nothing_to_do() -> None:
     """The name may be a mistake; `exact` does not do it."""
     plain = find_case(CORPUS, "add_f32").program

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from portable.pinning.rewrites.editor import Editor, Operation
 
@@ -23,7 +23,6 @@ __all__ = ["arithmetic", "is_quantized"]
 # An op of quantized types is, by the specification, that of what they express, between a
 # dequantization and a quantization: those are written out.
 _WRITE_OUT = "builtin.module(func.func(stablehlo-legalize-quantized-op-to-qdq))"
-_LOWER_CHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
 _QUANTIZE, _DEQUANTIZE = "stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"
 _CONSTANT, _FUNCTION, _SIGNATURE = "stablehlo.constant", "func.func", "function_type"
 # The type that is expressed; others are refused.
@@ -44,6 +43,11 @@ _MOVES = frozenset({
     "stablehlo.select", "stablehlo.select_and_scatter", "stablehlo.set_dimension_size",
     "stablehlo.slice", "stablehlo.sort", "stablehlo.torch_index_select", "stablehlo.transpose",
     "stablehlo.while",
+})  # fmt: skip
+# These give what they take to bodies, which may take another type that it is promoted to.
+_COMBINES = frozenset({
+    "stablehlo.all_reduce", "stablehlo.reduce", "stablehlo.reduce_scatter",
+    "stablehlo.reduce_window", "stablehlo.scatter", "stablehlo.select_and_scatter",
 })  # fmt: skip
 _TYPE = re.compile(
     r"!quant\.uniform<(?P<sign>[iu])(?P<width>\d+)(<(?P<low>-?\d+):(?P<high>-?\d+)>)?"
@@ -87,9 +91,11 @@ def arithmetic(editor: Editor, modules: Sequence[Any]) -> None:
     """Write quantized types as their storage, and what is done with them as arithmetic."""
     editor.run(editor.module, _WRITE_OUT)
     ends = frozenset({_QUANTIZE, _DEQUANTIZE})
-    for operation in editor.operations():
-        if operation.name not in _MOVES | ends and _touches(operation):
+    for operation in filter(_touches, editor.operations()):
+        if operation.name not in _MOVES | ends:
             raise editor.refuse(operation, "it is not known what it computes of quantized values")
+        if operation.name in _COMBINES and not _is_of_one(editor, operation):
+            raise editor.refuse(operation, "it combines several quantized types")
     for operation in editor.operations(ends):
         value = operation.operands[0]
         if _is_quantized(value.type):
@@ -102,7 +108,6 @@ def arithmetic(editor: Editor, modules: Sequence[Any]) -> None:
         editor.replace(operation, [value])
     for operation in filter(_touches, editor.operations()):
         _store(editor, operation)
-    editor.run(editor.module, _LOWER_CHLO)
     if is_quantized(editor, modules[0]):
         raise editor.refuse(modules[0], "quantized types are left in it")
 
@@ -138,15 +143,13 @@ class _Writer:
 
     def _by(self, name: str, value: Any, numbers: Sequence[float]) -> Any:
         """Return a value divided by the scales, or moved by the zero points, of its slices."""
-        if self.how.axis is None:
-            by = self._constant(value, numbers, [])
-            return self._emit(f"chlo.broadcast_{name}", [value, by], value.type)
         if not self.editor.ir.ShapedType(value.type).has_static_shape:
-            raise self.editor.refuse(self.before, "a scale for each slice of a dynamic shape")
-        by = self._constant(value, numbers, [len(numbers)])
-        along = f"array<i64: {self.how.axis}>"
+            raise self.editor.refuse(self.before, "quantized values of a dynamic shape")
+        along = [] if self.how.axis is None else [self.how.axis]
+        by = self._constant(value, numbers, [len(numbers)] * len(along))
+        dimensions = f"array<i64: {along[0]}>" if along else "array<i64>"
         spread = self._emit(
-            "stablehlo.broadcast_in_dim", [by], value.type, broadcast_dimensions=along
+            "stablehlo.broadcast_in_dim", [by], value.type, broadcast_dimensions=dimensions
         )
         return self._emit(f"stablehlo.{name}", [value, spread], value.type)
 
@@ -170,7 +173,7 @@ def _store(editor: Editor, operation: Operation) -> None:
     if operation.name == _CONSTANT:
         _store_constant(editor, operation)
         return
-    for value in _values([operation]):
+    for value in _given(operation):
         value.set_type(_stored(editor, operation, value.type))
     if operation.name == _FUNCTION:
         types = editor.ir.FunctionType(operation.attributes[_SIGNATURE].value)
@@ -222,17 +225,28 @@ def _parsed(editor: Editor, operation: Operation, type_: Any) -> _Quantization:
 
 def _touches(operation: Operation) -> bool:
     """Say whether an op takes or makes quantized values, or has arguments that are some."""
-    values = (*operation.operands, *_values([operation]))
-    return any(_is_quantized(value.type) for value in values) or (
+    return any(_quantized(operation)) or (
         operation.name == _FUNCTION and _is_quantized(operation.attributes[_SIGNATURE])
     )
 
 
-def _values(operations: Iterable[Operation]) -> Iterator[Any]:
-    for operation in operations:
-        yield from operation.results
-        for region in operation.regions:
-            yield from (argument for block in region for argument in block.arguments)
+def _quantized(operation: Operation) -> Iterator[Any]:
+    """Yield the quantized values that an op takes, makes, or gives its bodies."""
+    for value in (*operation.operands, *_given(operation)):
+        if _is_quantized(value.type):
+            yield value
+
+
+def _is_of_one(editor: Editor, operation: Operation) -> bool:
+    """Say whether all quantized values of an op, which are tensors, are of one type."""
+    return len({str(editor.element(value)) for value in _quantized(operation)}) == 1
+
+
+def _given(operation: Operation) -> Iterator[Any]:
+    """Yield what an op makes, and what it gives its bodies."""
+    yield from operation.results
+    for region in operation.regions:
+        yield from (argument for block in region for argument in block.arguments)
 
 
 def _is_quantized(type_: Any) -> bool:
