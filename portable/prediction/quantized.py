@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import TYPES
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
 
 __all__ = ["QUANTIZED", "is_quantized"]
 
@@ -214,6 +216,22 @@ def _loses_its_ends(reading: Reading) -> bool:
     return unsigned or not _OF_32_BITS.isdisjoint(storages(reading))
 
 
+def _quantizes_nan(reading: Reading) -> bool:
+    """Find an op that gives no number of some, or a uniform_quantize of floats that may be NaN."""
+    return _has(reading, *_NOT_A_NUMBER) or any(
+        max(reading.finite.of(visit), default=math.inf) == math.inf
+        for visit in reading.walk.of([_QUANTIZE])
+        if any(type_ not in QUANTIZED_TYPES for type_ in _taken(reading, visit))
+    )
+
+
+def _taken(reading: Reading, visit: Visit) -> Iterator[str]:
+    """Yield the element types of what an op takes."""
+    for value in reading.flow.operands(visit):
+        if (type_ := reading.flow.type(value)) is not None:
+            yield reading.element(type_)
+
+
 def _stored_in_floats(reading: Reading) -> bool:
     """Find any op in a program that has a quantized type stored in floats."""
     return not reading.ops <= _FUNCTIONS and not STORED_FLOATS.isdisjoint(storages(reading))
@@ -248,7 +266,9 @@ QUANTIZED: dict[str, FormRule] = {
     "product of two quantized types, or add of several": weaken(
         FormRule(_in_integers, (_WHERE, ops(*_DOTS, _DOT, _CONVOLUTION, *_DYNAMIC_CONVS, _ADD)))
     ),
-    "quantized result that may be no number": weaken(_any(*_NOT_A_NUMBER)),
+    "quantized result that may be no number": weaken(
+        FormRule(_quantizes_nan, (_WHERE, ops(*_NOT_A_NUMBER, _QUANTIZE)))
+    ),
     "convolution that pads a quantized type that is stored in more than a byte": weaken(
         FormRule(_pads_more_than_bytes, (_WHERE, ops(_CONVOLUTION)))
     ),

@@ -217,21 +217,35 @@ def _cancels(reading: Reading, visit: Visit, kind: str) -> bool:
     )
 
 
+def _becoming_integers(reading: Reading) -> Iterator[tuple[Visit, frozenset[str]]]:
+    """Yield the converts of floats to integers, with the types of these."""
+    for visit in reading.walk.of([_CONVERT]):
+        taken = [reading.flow.type(value) for value in reading.flow.operands(visit)]
+        to = WHOLE.intersection(map(reading.element, visit.operation.results))
+        if to and any(type_ is not None and reading.element(type_) in FLOATS for type_ in taken):
+            yield visit, to
+
+
 def _converts_beyond(reading: Reading) -> bool | None:
     """Find perhaps a convert of floats, NaN left out, to integers that may not hold them.
 
     An unsigned integer holds none below zero.
     """
-    for visit in reading.walk.of([_CONVERT]):
-        taken = [reading.flow.type(value) for value in reading.flow.operands(visit)]
-        if not any(type_ is not None and reading.element(type_) in FLOATS for type_ in taken):
-            continue
+    for visit, to in _becoming_integers(reading):
         size = max(reading.magnitudes.of(visit), default=math.inf)
-        for to in WHOLE.intersection(map(reading.element, visit.operation.results)):
-            bits, signed = int(to.removesuffix("_v1").lstrip("ui")), not to.startswith("u")
+        for one in to:
+            bits, signed = int(one.removesuffix("_v1").lstrip("ui")), not one.startswith("u")
             most = 2.0 ** (bits - signed) if signed or _is_no_less(reading, visit) else 1.0
             if size >= most:
                 return None
+    return False
+
+
+def _converts_nan(reading: Reading) -> bool | None:
+    """Find perhaps a convert of floats of which it is not known that none is NaN."""
+    for visit, _ in _becoming_integers(reading):
+        if max(reading.finite.of(visit), default=math.inf) == math.inf:
+            return None
     return False
 
 
@@ -290,6 +304,9 @@ SPECIALS: dict[str, FormRule] = {
     ),
     "convert of floats to integers that may not hold them": FormRule(
         _converts_beyond, (ops(_CONVERT), types(FLOATS), types(WHOLE))
+    ),
+    "convert of floats to integers that may be NaN": FormRule(
+        _converts_nan, (ops(_CONVERT), types(FLOATS), types(WHOLE))
     ),
     "atan2 of zeros or infinities": FormRule(_takes_zeros, (ops(_ATAN2),)),
     "cbrt of what may be infinite": FormRule(
