@@ -223,7 +223,8 @@ class Canonical:
             places = frame.places(visit, apart=apart)
             if self._goes_elsewhere(frames, visit, kind, places):
                 continue
-            if kind in CHANGING and places:
+            # A damaged file gives one a region, whose ops stay.
+            if kind in CHANGING and places and not visit.operation.regions:
                 if kind == RESHAPE:
                     places = [self._before(kind, places[0]) or places[0]]
                 if same := self._same(visit.operation, kind, places[0]):

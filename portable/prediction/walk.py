@@ -141,6 +141,8 @@ class Walk:
                     self._which.extend([one[1] if one else 0 for one in sources])
                 self._begins.append(len(self._operands))
             self._visits.append(visit)
+            # Of a damaged file an op may stand behind what ends its body, and that be left out.
+            depth = min(depth, len(path))
             owner = path[depth - 1] if depth else _NONE
             self.around.append(owner)
             in_body = depth > IN_FUNCTION
