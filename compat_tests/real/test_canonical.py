@@ -201,7 +201,7 @@ TEXTS = (
 WRONG = {name: cause.releases for name, cause in CAUSES.items()} | SHOWN
 
 
-@pytest.mark.parametrize("name", some(sorted(TEXTS), each=4, first=0))
+@pytest.mark.parametrize("name", some(sorted(TEXTS), each=8, first=0))
 def test_functions_make_no_difference(name: str) -> None:
     """A program of which each op stands in a function of its own is what it was, put together."""
     one, other = _both(name, outlined)
@@ -209,13 +209,13 @@ def test_functions_make_no_difference(name: str) -> None:
     _demand_no_less(name, one, other)
 
 
-@pytest.mark.parametrize("name", some(sorted(TEXTS), each=4, first=1))
+@pytest.mark.parametrize("name", some(sorted(TEXTS), each=8, first=1))
 def test_branches_that_are_always_taken_make_no_difference(name: str) -> None:
     """Of a program of which each op stands in a branch that a constant decides for."""
     _demand_no_less(name, *_both(name, enclosed))
 
 
-@pytest.mark.parametrize("name", some(sorted(TEXTS), each=4, first=2))
+@pytest.mark.parametrize("name", some(sorted(TEXTS), each=8, first=2))
 def test_what_changes_nothing_makes_no_difference(name: str) -> None:
     """Reshapes, transposes, conversions and others that give what they take, between all ops."""
     first = sorted(TEXTS).index(name)

@@ -12,6 +12,7 @@ import pytest
 
 import portable
 from compat_tests.helpers.compiled import ON_IREE, artifact_of
+from compat_tests.helpers.thorough import some
 from portable.artifact import Artifact
 from portable.runtime.executors import ExecutionFailed, random_inputs
 from portable.verdict import Stage
@@ -200,7 +201,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "compiles"), PROGRAMS)
+@pytest.mark.parametrize(("text", "compiles"), some(PROGRAMS, each=2))
 def test_it_compiles_what_is_predicted(
     text: str, compiles: bool | None, open_executor: Callable[..., Executor]
 ) -> None:
@@ -216,7 +217,7 @@ def test_it_compiles_what_is_predicted(
         executor.compile(artifact)
 
 
-@pytest.mark.parametrize(("name", "compiles"), ON_IREE.items())
+@pytest.mark.parametrize(("name", "compiles"), some(ON_IREE.items(), each=2))
 def test_it_compiles_what_its_samples_say(
     name: str, compiles: bool | None, open_executor: Callable[..., Executor]
 ) -> None:
