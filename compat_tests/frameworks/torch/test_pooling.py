@@ -64,7 +64,7 @@ POOLS: dict[str, tuple[nn.Module, torch.Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("name", some(POOLS, each=3))
+@pytest.mark.parametrize("name", some(POOLS, each=6))
 def test_the_values_are_pytorch_s(name: str) -> None:
     """Of every window, in the dtype of the image."""
     pool, image = POOLS[name]

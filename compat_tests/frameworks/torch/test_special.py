@@ -89,7 +89,7 @@ FUNCTIONS |= {
 }
 
 
-@pytest.mark.parametrize("name", some(FUNCTIONS, each=3))
+@pytest.mark.parametrize("name", some(FUNCTIONS, each=6))
 def test_a_function_is_pytorch_s(name: str, executor: Executor) -> None:
     """Element by element, also where others are much larger."""
     function, given = FUNCTIONS[name]

@@ -160,7 +160,7 @@ def _derivative(function: Callable[..., Tensor]) -> Callable[..., Any]:
     return derivative
 
 
-@pytest.mark.parametrize("name", some(DERIVATIVES, each=3))
+@pytest.mark.parametrize("name", some(DERIVATIVES, each=6))
 def test_a_derivative_is_pytorch_s(name: str, executor: Executor) -> None:
     """By each input."""
     function, given = DERIVATIVES[name]
@@ -280,7 +280,7 @@ def _arguments(op: Any, rows: list[Tensor]) -> list[Any]:
     return made
 
 
-@pytest.mark.parametrize("op", some(list_ops(), each=3), ids=str)
+@pytest.mark.parametrize("op", some(list_ops(), each=6), ids=str)
 def test_an_op_of_lists(op: Any, executor: Executor) -> None:
     """Optimizers call them, and what clips gradients."""
     rows = torch.rand(3, 3), torch.rand(3, 3) * 0.5
