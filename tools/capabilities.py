@@ -160,7 +160,7 @@ class Program:
             return self
         try:
             pinned = pin(self.artifact, _CALLED_AT, allow={_QUANTIZED})
-        except PortableError:  # as types that upstream's pass leaves
+        except PortableError:  # as what expresses another type than f32
             return self
         return replace(self, artifact=pinned.artifact)
 

@@ -248,7 +248,7 @@ def test_every_program_of_the_corpus_compiles(name: str, pjrt: Executor) -> None
 @pytest.mark.parametrize("name", sorted(OTHERS))
 def test_other_expressed_types_are_refused(name: str) -> None:
     """With the place and the type."""
-    with pytest.raises(DoesNotApply, match="is no tensor of quantized f32"):
+    with pytest.raises(DoesNotApply, match="is not a tensor of quantized f32"):
         arithmetic(find_case(CORPUS, name).program)
 
 
@@ -261,7 +261,7 @@ func.func @main(%a: tensor<4x!x>) -> tensor<4x!x> {
 
 
 def test_quantized_values_that_are_given_to_custom_calls_are_refused() -> None:
-    """With the place of the call: nobody here knows what it computes of them."""
+    """With the place of the call: what it computes with them is not known."""
     with pytest.raises(DoesNotApply, match=r"custom_call: it is not known what it computes"):
         arithmetic(GIVEN_AWAY)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
 
 __all__ = [
     "AMOUNTS",
@@ -27,6 +28,7 @@ __all__ = [
     "ops",
     "repeated",
     "signed",
+    "taken",
     "types",
     "weaken",
 ]
@@ -164,6 +166,12 @@ def adds_some(reading: Reading, pad: Head | OpSignature) -> bool:
     """Say whether a pad adds elements, at an end or between those that there are."""
     amounts = (signed(n) for name in AMOUNTS for n in reading.numbers(pad, name))
     return any(amount > 0 for amount in amounts)
+
+
+def taken(reading: Reading, visit: Visit) -> Iterator[str]:
+    """Yield the element types of what an op takes, where they are known."""
+    types_ = map(reading.flow.type, reading.flow.operands(visit))
+    return (reading.element(type_) for type_ in types_ if type_ is not None)
 
 
 def signed(number: int) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import TYPES
 from portable.bytecode.operations import like
 from portable.prediction.computing import COMMUNICATING, KEPT_UNUSED
-from portable.prediction.form import FormRule, ops, types, weaken
+from portable.prediction.form import FormRule, ops, taken, types, weaken
 from portable.prediction.parts import QUANTIZED_TYPES, STORED_FLOATS, storages
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
-    from portable.prediction.walk import Visit
 
 __all__ = ["QUANTIZED", "is_quantized"]
 
@@ -221,15 +220,8 @@ def _quantizes_nan(reading: Reading) -> bool:
     return _has(reading, *_NOT_A_NUMBER) or any(
         max(reading.finite.of(visit), default=math.inf) == math.inf
         for visit in reading.walk.of([_QUANTIZE])
-        if any(type_ not in QUANTIZED_TYPES for type_ in _taken(reading, visit))
+        if any(type_ not in QUANTIZED_TYPES for type_ in taken(reading, visit))
     )
-
-
-def _taken(reading: Reading, visit: Visit) -> Iterator[str]:
-    """Yield the element types of what an op takes."""
-    for value in reading.flow.operands(visit):
-        if (type_ := reading.flow.type(value)) is not None:
-            yield reading.element(type_)
 
 
 def _stored_in_floats(reading: Reading) -> bool:

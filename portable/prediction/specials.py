@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.computing import WHOLE, complex_splat
-from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.form import FormRule, kinds, ops, taken, types
 from portable.prediction.simplified import FLOATS
 
 if TYPE_CHECKING:
@@ -220,9 +220,8 @@ def _cancels(reading: Reading, visit: Visit, kind: str) -> bool:
 def _becoming_integers(reading: Reading) -> Iterator[tuple[Visit, frozenset[str]]]:
     """Yield the converts of floats to integers, with the types of these."""
     for visit in reading.walk.of([_CONVERT]):
-        taken = [reading.flow.type(value) for value in reading.flow.operands(visit)]
         to = WHOLE.intersection(map(reading.element, visit.operation.results))
-        if to and any(type_ is not None and reading.element(type_) in FLOATS for type_ in taken):
+        if to and not FLOATS.keys().isdisjoint(taken(reading, visit)):
             yield visit, to
 
 

@@ -24,6 +24,7 @@ __all__ = ["arithmetic", "is_quantized"]
 # dequantization and a quantization: those are written out.
 _WRITE_OUT = "builtin.module(func.func(stablehlo-legalize-quantized-op-to-qdq))"
 _QUANTIZE, _DEQUANTIZE = "stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"
+_ENDS = frozenset({_QUANTIZE, _DEQUANTIZE})
 _CONSTANT, _FUNCTION, _SIGNATURE = "stablehlo.constant", "func.func", "function_type"
 # The type that is expressed; others are refused.
 _FLOAT = "f32"
@@ -90,13 +91,12 @@ def is_quantized(editor: Editor, _module: Any) -> bool:
 def arithmetic(editor: Editor, modules: Sequence[Any]) -> None:
     """Write quantized types as their storage, and what is done with them as arithmetic."""
     editor.run(editor.module, _WRITE_OUT)
-    ends = frozenset({_QUANTIZE, _DEQUANTIZE})
     for operation in filter(_touches, editor.operations()):
-        if operation.name not in _MOVES | ends:
+        if operation.name not in _MOVES | _ENDS:
             raise editor.refuse(operation, "it is not known what it computes of quantized values")
         if operation.name in _COMBINES and not _is_of_one(editor, operation):
             raise editor.refuse(operation, "it combines several quantized types")
-    for operation in editor.operations(ends):
+    for operation in editor.operations(_ENDS):
         value = operation.operands[0]
         if _is_quantized(value.type):
             writer = _Writer(editor, operation, _parsed(editor, operation, value.type))
@@ -209,7 +209,7 @@ def _parsed(editor: Editor, operation: Operation, type_: Any) -> _Quantization:
     tensor = str(type_).startswith("tensor<")
     said = _TYPE.fullmatch(str(editor.ir.ShapedType(type_).element_type)) if tensor else None
     if not said or said["expressed"] != _FLOAT:
-        raise editor.refuse(operation, f"{type_} is no tensor of quantized {_FLOAT}")
+        raise editor.refuse(operation, f"{type_} is not a tensor of quantized {_FLOAT}")
     width, signed = int(said["width"]), said["sign"] == "i"
     pairs = [one.partition(":") for one in (said["many"] or said["one"]).split(",")]
     return _Quantization(
