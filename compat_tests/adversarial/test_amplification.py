@@ -52,7 +52,7 @@ SECONDS, RESIDENT, PRINTED = 15e-6, 100, 100  # for each byte of input
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak of memory")
 @pytest.mark.parametrize("job", ["inspect json", "predict"])
-@pytest.mark.parametrize("name", some(ARTIFACTS, each=3, first=1))
+@pytest.mark.parametrize("name", some(ARTIFACTS, each=5, first=1))
 def test_what_reads_an_artifact_is_linear(name: str, job: str, tmp_path: Path) -> None:
     """One child reads the artifact; it ends by itself, within bounds that its size gives."""
     path = tmp_path / "artifact.bc"
@@ -73,7 +73,7 @@ WORK: dict[str, Callable[[bytes], object]] = {
 
 
 @pytest.mark.parametrize("work", WORK)
-@pytest.mark.parametrize("name", some(ARTIFACTS, each=3))
+@pytest.mark.parametrize("name", some(ARTIFACTS, each=5))
 def test_the_work_for_each_byte_is_bounded(name: str, work: str) -> None:
     """So many calls for each byte, and not more of them in an artifact four times as large."""
     do, found = WORK[work], []

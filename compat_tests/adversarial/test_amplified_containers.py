@@ -44,7 +44,7 @@ def test_what_looks_into_packed_files_is_linear(name: str, scale: int, tmp_path:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak of memory")
 @pytest.mark.parametrize("job", ["inspect json", "check json", "gate json", "predict"])
-@pytest.mark.parametrize("name", some(CONTAINERS, each=3))
+@pytest.mark.parametrize("name", some(CONTAINERS, each=5))
 def test_what_reads_a_container_is_linear(name: str, job: str, tmp_path: Path) -> None:
     """One child reads the container; it ends by itself, within bounds that its size gives."""
     folder = tmp_path / "container"

@@ -243,7 +243,7 @@ _COUNT = 500
 _FEWER = {"observe": 100}  # each starts a process
 
 
-@pytest.mark.parametrize("name", some(IN_PROCESS, each=3))
+@pytest.mark.parametrize("name", some(IN_PROCESS, each=5))
 def test_no_call_keeps_its_context(name: str) -> None:
     """After 500 calls no context lives, no file is open, memory is flat: within 20 kB a call."""
     count = _FEWER.get(name, _COUNT)

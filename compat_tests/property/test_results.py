@@ -10,7 +10,7 @@ from tools import results
 PARTS = 40
 
 
-@pytest.mark.parametrize("part", some(range(PARTS), each=2))
+@pytest.mark.parametrize("part", some(range(PARTS), each=4))
 def test_nothing_else_is_said_than_before(part: int) -> None:
     """Inspection, Verdicts up to executing, errors with their places; `tools results --show`."""
     wrong = results.wrong([*results.samples()][part::PARTS])

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import portable
@@ -13,6 +14,7 @@ from compat_tests.helpers.advised import edges, ending, endings, shown
 from compat_tests.helpers.compiled import COMPILED, FOLDED, artifact_of
 from compat_tests.helpers.eras import marked, versions
 from compat_tests.helpers.sealed import CASES
+from portable.artifact import Artifact
 from portable.pinning.pipeline import serialize
 from portable.prediction import examine, predict
 from portable.releases import find_release
@@ -276,7 +278,7 @@ def test_zeros_of_a_constant_are_counted_wrongly_where_it_is_said(
 
 
 def test_arguments_and_what_is_called_may_be_constant() -> None:
-    """An argument of the only function is none; one of a function that is called may be one."""
+    """An argument of a function that nothing calls is none; one of another may be one."""
     zeros = "%r = stablehlo.count_leading_zeros %x : tensor<i8>\n return %r : tensor<i8>"
     function = f"func.func {{}}(%x: tensor<i8>) -> tensor<i8> {{{{ {zeros} }}}}\n"
     calls = """func.func @main() -> tensor<i8> {
@@ -289,6 +291,34 @@ def test_arguments_and_what_is_called_may_be_constant() -> None:
     for text, has in programs.items():
         forms = examine(serialize(text, "0.9.0", expand=False)).forms
         assert forms["count_leading_zeros of a negative constant"] is has
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "right"),
+    [
+        ("leading_zeros_beside_a_function", [[-5, 1, 0, -1]], [5, 8, 8, 1]),
+        ("leading_zeros_of_a_function", [[0, 0, 0, 0]], None),
+        ("power_by_a_few", [[3, -5, 2, 7], [63, 90, 5, -4]], None),
+        ("power_by_many", [[3, -5, 2, 7], [64, 90, 5, 0]], None),
+    ],
+)
+def test_what_bounds_an_operand_is_seen(
+    name: str, numbers: list[list[int]], right: list[int] | None, release: Release
+) -> None:
+    """Truth: numpy. A number that may be too great, or negative, is not known to be right."""
+    artifact = Artifact.load(artifact_of(name))
+    with find_executor("pjrt", release("jaxlib 0.10.2")) as executor:
+        executable = executor.compile(artifact)
+        given = [
+            np.array(row, one.dtype)
+            for row, one in zip(numbers, executable.signature.arguments, strict=True)
+        ]
+        (found,) = executable.run(given)
+    if right is None and len(given) > 1:
+        least, most = 0, 63 if name == "power_by_a_few" else 64
+        right = np.power(given[0], np.clip(given[1], least, most)).tolist()
+    known = predict(artifact, "jaxlib 0.10.2", stage=Stage.EXECUTE).holds(Stage.EXECUTE)
+    assert (known, found.tolist() == (right or [0] * 4)) in {(True, True), (None, False)}
 
 
 # What is converted, and whether it is one complex number throughout.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +14,14 @@ from compat_tests.helpers.compiled import artifact_of
 from portable.artifact import Artifact
 from portable.bundle import pack_files, pick
 from portable.cli import main
-from portable.cli.options import add
 from portable.policy import ContradictoryPolicy, PolicyError, gate, parse_policy
 from portable.policy.report import as_record, as_text
 from portable.policy.summary import as_html, as_markdown
 from portable.prediction import Subject, examine, predict
 from portable.releases.advisory import Effect, advisories
 from portable.releases.assumption import assumption_about, assumptions, find_assumptions
+from portable.releases.capability import TABLE, parse
+from portable.system.files import read_file
 from portable.verdict import Outcome, Stage
 
 # The clamp of an argument between arguments, of which TensorFlow loses a NaN.
@@ -33,14 +35,40 @@ def _subject() -> Subject:
 
 
 def test_each_is_about_what_advisories_are_about() -> None:
-    """None is about what is refused, or seen in the bytes: values have nothing to do with that."""
+    """None is about what is refused, or seen in the bytes: values have nothing to do with that.
+
+    The other thing that they are about are ops of which no Release was ever seen to give the same.
+    """
     by_feature = {row.feature: row for row in advisories()}
     for one in assumptions():
         for feature in one.features:
+            assert assumption_about(feature) == one.name
+            if feature not in by_feature:
+                assert _abilities(feature) <= set("kx-")
+                continue
             row = by_feature[feature]
             assert row.stage is Stage.EXECUTE
             assert row.effect is not Effect.REFUSES
-            assert assumption_about(feature) == one.name
+
+
+def _abilities(op: str) -> set[str]:
+    """Return the letters of what Releases make of an op, which there have to be."""
+    sections = parse(read_file(TABLE).decode()).values()
+    found = {letter for one in sections for row in one.rows.get(op, ()) for letter in row[0]}
+    assert "k" in found
+    return found
+
+
+def test_what_is_drawn_at_random_need_not_be_the_same() -> None:
+    """Not known, unless any numbers will do; then the Verdict says for which op."""
+    artifact = artifact_of("uniform_numbers")
+    for release in ("jaxlib 0.12.0.1", TENSORFLOW, "iree-base-compiler 3.13.0"):
+        (unknown,) = predict(artifact, release, stage=Stage.EXECUTE).not_known
+        assert unknown.what.endswith("; does not count if you assume any-random")
+        verdict = predict(artifact, release, stage=Stage.EXECUTE, assume=NAMES)
+        assert verdict.reason.endswith(", assuming any-random")
+        said = "assumed any-random, so that what rng f32 i64 -> f32 gives need not be the same"
+        assert said in [one.message for one in verdict.diagnostics]
 
 
 def test_what_is_not_known_names_what_would_have_to_hold() -> None:
@@ -118,11 +146,14 @@ def test_the_page_lists_each() -> None:
 
 
 def test_the_help_lists_each() -> None:
-    """As they stand in the table."""
-    parser = argparse.ArgumentParser()
-    add(parser, "--assume")
-    said = " ".join(parser.format_help().split())
-    assert all(name in said for name in NAMES)
+    """As they stand in the table, and whole: to be copied."""
+    said = subprocess.run(
+        [sys.executable, "-m", "portable", "check", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert not [name for name in NAMES if name not in said]
 
 
 def test_check_says_what_is_assumed(capsys: pytest.CaptureFixture[str]) -> None:

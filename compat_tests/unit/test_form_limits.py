@@ -200,6 +200,7 @@ _TURNS = "collective op computed from another of its channel"
 _POWERS = "power of integers by 64 or more"
 _SPREAD = "reduce_window of adjacent windows with base dilation in other dimensions"
 _WORDS = "rng_bit_generator with a state of other than two or three words"
+_THREE = "rng_bit_generator with a state of three words"
 _END = "sort of a dimension that is counted from the end"
 _LOGS = "log of a power"
 _ADDS = "addition of a constant and of one that cancels it"
@@ -243,6 +244,8 @@ _ALL: list[tuple[str, Callable[..., _Made], tuple[object, ...], bool | None]] = 
     (_SPREAD, _windows, (4096, "f32_v1", 2, 1), False),
     *((_WORDS, _state, (words,), words not in (2, 3)) for words in (1, 2, 3, 4)),
     *((_WORDS, _state, (words, "ui32_v1"), words not in (4, 6)) for words in (2, 3, 4, 5, 6, 7)),
+    *((_THREE, _state, (words,), words == 3) for words in (1, 2, 3, 4)),
+    *((_THREE, _state, (words, "ui32_v1"), words == 6) for words in (2, 3, 4, 5, 6, 7)),
     *(("scatter of several operands", _scatter, (count,), count > 3) for count in (3, 4, 5)),
     *((_END, _sort_of, (at,), at < 0) for at in (-2, -1, 0, 1)),
     *(("sort of a dimension before the last one that is counted from the end", _sort_of, (at,),

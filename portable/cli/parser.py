@@ -31,7 +31,10 @@ examples:
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Fills paragraphs except those with indented lines, to the width of the terminal."""
+    """Fills paragraphs except those with indented lines, to the width of the terminal.
+
+    Words with a hyphen stay whole, so that names can be copied.
+    """
 
     def __init__(self, prog: str) -> None:
         try:
@@ -39,6 +42,11 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         except OSError:
             width = 80
         super().__init__(prog, width=min(width, 100) - 2)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        from textwrap import wrap  # only for help
+
+        return wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         from textwrap import fill  # only for help

@@ -74,6 +74,8 @@ _HALVES = {
     "f8E8M0FNU_v1": 0x7E,
 }
 _ZEROS, _POWER, _PAD = "vhlo.count_leading_zeros_v1", "vhlo.power_v1", "vhlo.pad_v1"
+# The exponents by which integers are raised, from 0 to one below.
+_POWERS = 64
 _CONVERT, _CONVOLUTION = "vhlo.convert_v1", "vhlo.convolution_v1"
 _ABS, _IOTA = "vhlo.abs_v1", "vhlo.iota_v1"
 _IOTAS = (_IOTA, "vhlo.dynamic_iota_v1")
@@ -535,14 +537,20 @@ def _once(reading: Reading, tell: Callable[[Head], _T]) -> Callable[[Head], _T]:
 def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     """Find a count_leading_zeros of a negative constant with fewer than 64 bits.
 
-    Perhaps there is one where anything else is counted in than an argument of the only function:
-    XLA may fold it.
+    Perhaps there is one where anything else is counted in that may be negative than an argument of
+    the program: XLA may fold it, and much of what is not computed from constants alone.
     """
-    functions = sum(reading.signatures[one] for one in reading.of(_FUNCTION))
     perhaps = False
-    for operation, given, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
+    for visit in reading.walk.of([_ZEROS]):
+        if not visit.sources or _NARROW_SIGNED.isdisjoint(
+            map(reading.element, visit.operation.results)
+        ):
+            continue
+        constant = visit.constant(visit.sources[0])
         if constant is None:
-            perhaps |= functions > 1 or not given or operation.depth > IN_FUNCTION
+            (least, _), *_ = reading.ranges.of(visit)
+            value, *_ = reading.flow.operands(visit)
+            perhaps |= least < 0 and not reading.flow.is_argument(value)
         elif reading.ends(constant)[0] < 0:
             return True
     return None if perhaps else False
@@ -683,13 +691,18 @@ def complex_splat(reading: Reading, constant: Head) -> bool:
 
 
 def _raises_to_64(reading: Reading) -> bool | None:
-    """Find a power of integers by a constant of 64 or more; perhaps by what is no constant."""
+    """Find a power of integers by a constant of 64 or more; perhaps by what may be as much."""
     perhaps = False
-    for _, _, constant in _constant_operands(reading, _POWER, 1, _INTEGERS):
-        if constant is None:
-            perhaps = True
-        elif reading.ends(constant)[1] >= 64:
-            return True
+    for visit in reading.walk.of([_POWER]):
+        if _INTEGERS.isdisjoint(map(reading.element, visit.operation.results)):
+            continue
+        # Of a damaged file operands may be missing.
+        constants = [*map(visit.constant, visit.sources)][1:2]
+        if constants and constants[0]:
+            if reading.ends(constants[0])[1] >= _POWERS:
+                return True
+        else:
+            perhaps |= any(most >= _POWERS for _, most in reading.ranges.of(visit)[1:2])
     return None if perhaps else False
 
 

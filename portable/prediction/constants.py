@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CONSTANTS", "is_one_number"]
 
-_FUNCTION = "vhlo.func_v1"
 _CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.composite_v2"
 _SLICE, _IOTA = "vhlo.real_dynamic_slice_v1", "vhlo.iota_v1"
 _REMAINDER, _BF16 = "vhlo.remainder_v1", "bf16_v1"
@@ -173,7 +172,6 @@ def _divides_by_different_numbers(reading: Reading) -> bool | None:
     XLA computes it right where it puts the op and others together.
     """
     alike = functools.cache(functools.partial(is_one_number, reading))
-    functions = len([*reading.walk.of([_FUNCTION])])
     for visit in reading.walk.of([_REMAINDER]):
         # Of a damaged file there may be another number of results.
         counts = [
@@ -183,12 +181,12 @@ def _divides_by_different_numbers(reading: Reading) -> bool | None:
         ]
         if {*counts} <= {1}:
             continue
-        for source in visit.sources:
+        for value, source in zip(reading.flow.operands(visit), visit.sources, strict=True):
             constant = visit.constant(source)
             if constant is not None:
                 perhaps = not alike(constant)
             elif source is None:  # a caller may give a constant
-                perhaps = functions > 1 or visit.operation.depth > IN_FUNCTION
+                perhaps = not reading.flow.is_argument(value)
             else:
                 perhaps = source[0] in reading.folded
             if perhaps:

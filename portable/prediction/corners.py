@@ -63,8 +63,7 @@ _DIVIDING = (
     *("vhlo.all_to_all_v1", "vhlo.all_to_all_v2"),
     "vhlo.reduce_scatter_v1",
 )
-_STATE_BYTES = (16, 24)
-_WORD_BYTES = {"ui32_v1": 4, "ui64_v1": 8}
+_WORDS = {"ui32_v1": 0.5, "ui64_v1": 1}
 # The words of 64 bits that the state of an algorithm has, by its number in VHLO.
 _STATES = {0: (2, 3), 1: (2,), 2: (2, 3)}
 
@@ -280,12 +279,16 @@ def _has_no_pairs(reading: Reading) -> bool:
     return any(isinstance(one, int) and reading.content.pool.count(one) == 0 for one in types)
 
 
-def _has_other_words(reading: Reading) -> bool:
-    """Find a rng_bit_generator whose state is neither two nor three words of 64 bits."""
-    return any(
-        element in _WORD_BYTES and count * _WORD_BYTES[element] not in _STATE_BYTES
-        for _, count, element in _states(reading)
-    )
+def _has_words(asked: Callable[[float], bool]) -> FormRule:
+    """Find a rng_bit_generator by the number of words of 64 bits of its state."""
+
+    def find(reading: Reading) -> bool:
+        return any(
+            element in _WORDS and asked(count * _WORDS[element])
+            for _, count, element in _states(reading)
+        )
+
+    return FormRule(find, (ops(_BITS),))
 
 
 def _scatters_over_the_edge(reading: Reading) -> bool | None:
@@ -659,9 +662,10 @@ CORNERS: dict[str, FormRule] = {
         lambda reading: any(True for _ in _used(reading, *DYNAMIC_CONVOLUTIONS)),
         (ops(*DYNAMIC_CONVOLUTIONS),),
     ),
-    "rng_bit_generator with a state of other than two or three words": FormRule(
-        _has_other_words, (ops(_BITS),)
+    "rng_bit_generator with a state of other than two or three words": _has_words(
+        lambda count: count not in (2, 3)
     ),
+    "rng_bit_generator with a state of three words": _has_words(lambda count: count == 3),
     "scatter of several operands": FormRule(
         lambda reading: any(
             len(one.operand_types or ()) > _SCATTERED for one in _used(reading, *SCATTERS)

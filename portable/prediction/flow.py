@@ -115,6 +115,10 @@ class Flow:
         place = at if at >= 0 else ~at
         return types[place] if place < len(types) else None
 
+    def is_argument(self, value: Value) -> bool:
+        """Say whether a value is an argument of the program: of a function that nothing calls."""
+        return INSIDE < value[1] < 0 and value not in self.before
+
     @cached_property
     def before(self) -> Mapping[Value, Sequence[Value]]:
         """For each value that is handed on to become another, those that become it."""

@@ -73,6 +73,14 @@ class _Finding(NamedTuple):
     advised: bool = False
 
 
+class _LeftOut(NamedTuple):
+    """What does not count, and by which Assumption."""
+
+    stage: Stage
+    by: str
+    what: str
+
+
 # Which framework opens containers for a consumer, in a release of the consumer's own number.
 _OPENED_BY = dict.fromkeys(("jaxlib", "jax-cuda12-pjrt", "jax-cuda13-pjrt"), "jax")
 
@@ -289,6 +297,7 @@ class _Facts(NamedTuple):
     forms: tuple[tuple[Refusal, bool | None], ...]
     features: tuple[tuple[str, bool | None], ...]
     assumed: tuple[str, ...]  # of the same, what does not count by an Assumption
+    ops: frozenset[str]  # those whose results need not be the same, by another
     signatures: tuple[str, ...] | None
     unused: frozenset[str]
     sheltered: frozenset[str]
@@ -307,6 +316,7 @@ class _Facts(NamedTuple):
         occurring = {
             name: occurs for name in features if (occurs := _present(name, subject)) is not False
         }
+        signatures = _unsettled(subject.signatures)
         # What certainly occurs does so whatever the values are.
         assumed = {
             name
@@ -330,7 +340,10 @@ class _Facts(NamedTuple):
             ),
             features=tuple(one for one in occurring.items() if one[0] not in assumed),
             assumed=tuple(sorted(assumed)),
-            signatures=_unsettled(subject.signatures),
+            ops=frozenset(
+                op for op in map(_op, signatures or ()) if assume and assumption_about(op) in assume
+            ),
+            signatures=signatures,
             unused=subject.unused,
             sheltered=subject.sheltered,
             devices=subject.devices,
@@ -345,7 +358,7 @@ class _Facts(NamedTuple):
         notes = [own] if consumer.own else []
         findings: list[_Finding] = []
         unknown: list[NotKnown] = []
-        left_out = (*advisories_for(consumer, self.assumed), *untried_for(consumer, self.assumed))
+        left_out = [*self._left_out(consumer)]
         for one in self._found(consumer, reached, notes):
             if isinstance(one, NotKnown):
                 unknown.append(one)
@@ -362,14 +375,10 @@ class _Facts(NamedTuple):
                 notes += _unpromised(self.claimed.target, consumer.current)
             old = [need.until for need in self.needs if consumer.current < need.since]
             needs = ", or at most ".join(map(str, [self.required or "nothing newer", *old]))
-            names = {assumption_about(one.feature) for one in left_out if one.stage <= reached}
+            names = {one.by for one in left_out if one.stage <= reached}
             reason = f"needs {needs}, {_has(consumer)}{assuming(names)}"
             gravest = _Finding(Outcome.COMPATIBLE, reached, reason)
-        notes += [
-            f"assumed {assumption_about(one.feature)}, so that {one.id} ({one.effect}) does not"
-            f" count: {one.feature}"
-            for one in left_out
-        ]
+        notes += [f"assumed {one.by}, so that {one.what}" for one in left_out]
         others = [finding.reason for finding in findings if finding is not gravest]
         return Verdict(
             consumer=str(consumer),
@@ -383,6 +392,18 @@ class _Facts(NamedTuple):
             ),
             not_known=tuple(NotKnown(one.stage, _short(one.what)) for one in unknown),
         )
+
+    def _left_out(self, release: Release) -> Iterator[_LeftOut]:
+        for one in (*advisories_for(release, self.assumed), *untried_for(release, self.assumed)):
+            what = f"{one.id} ({one.effect}) does not count: {one.feature}"
+            yield _LeftOut(one.stage, assumption_about(one.feature), what)
+        for signature in self._lowered(release) if self.ops else ():
+            if self._may_differ(signature, capabilities_of(release).support(signature)):
+                what = f"what {signature} gives need not be the same"
+                yield _LeftOut(Stage.EXECUTE, assumption_about(_op(signature)), what)
+
+    def _may_differ(self, signature: str, support: Ability) -> bool:
+        return support is Ability.COMPILES and _op(signature) in self.ops
 
     def _found(
         self, release: Release, reached: Stage, notes: list[str]
@@ -493,7 +514,11 @@ class _Facts(NamedTuple):
             if support in _FAILING and not perhaps_not:
                 outcome, stage, does = _FAILING[support]
                 yield _Finding(outcome, stage, blames(signature, f"{does}, {known.source}"))
-            elif support is not Ability.COMPUTES and signature.replace(" ", ":", 1) not in advised:
+            elif (
+                support is not Ability.COMPUTES
+                and signature.replace(" ", ":", 1) not in advised
+                and not self._may_differ(signature, support)
+            ):
                 doubts += _doubts(signature, support, reached if known.source else Stage.DECODE)
         yield from doubts[:_LISTED]
         if len(doubts) > _LISTED:
@@ -527,7 +552,12 @@ def _doubts(signature: str, support: Ability, reached: Stage) -> Iterator[NotKno
     if op == CALL:
         yield NotKnown(stage, f"custom call {target!r}")
     elif stage <= reached:
-        yield NotKnown(stage, f"{signature} ({support.says})")
+        unless = _unless(op) if support is Ability.COMPILES else ""
+        yield NotKnown(stage, f"{signature} ({support.says}){unless}")
+
+
+def _op(signature: str) -> str:
+    return signature.partition(" ")[0]
 
 
 @functools.lru_cache(maxsize=64)
