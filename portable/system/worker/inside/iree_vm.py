@@ -39,7 +39,12 @@ class Iree:
         except ImportError:
             raise Unavailable("iree-base-runtime is not installed beside the compiler") from None
         self._compile_module = compile_module
-        self._config = self._runtime.Config(DRIVER)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Open a device of its own, on which nothing has run."""
+        device = self._runtime.get_device(DRIVER, cache=False)
+        self._config = self._runtime.Config(device=device)
         self._digest = b""
         self._main: Any = None
 
@@ -91,6 +96,8 @@ class Iree:
             # Only now it is known whether what was queued went well.
             taken = [one.to_host() if hasattr(one, "to_host") else one for one in several]
         except REFUSALS as refusal:
+            # Up to 3.11 a device ends whatever follows a program that failed on its queue.
+            self._begin()
             raise _refused(refusal) from None
         return [_array(one, told) for one, told in zip(taken, results, strict=True)]
 
