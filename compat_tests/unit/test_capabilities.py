@@ -594,6 +594,26 @@ def test_a_scan_on_iree_loses_what_it_begins_with(name: str, same: bool | None) 
     assert verdict.holds(Stage.EXECUTE) is same
 
 
+@pytest.mark.parametrize(
+    ("version", "alone", "several"),
+    [
+        ("3.8.0", None, None),
+        *((version, True, None) for version in ("3.9.0", "3.10.0", "3.11.0")),
+        ("3.12.0", True, True),
+        ("3.13.0", True, True),
+    ],
+)
+def test_of_iree_up_to_3_11_an_op_alone_is_known(
+    version: str, alone: bool | None, several: bool | None
+) -> None:
+    """Truth: 3.9.0 executed each op; of programs of several 3.10.0 refused one of 14."""
+    for name, known in (("aliased_donor", alone), ("power_by_a_few", several)):
+        verdict = predict(artifact_of(name), f"iree-base-compiler {version}", stage=Stage.COMPILE)
+        assert verdict.holds(Stage.COMPILE) is known
+        said = [one for one in verdict.not_known if one.what.startswith("combinations-iree")]
+        assert bool(said) is bool(alone and not known)
+
+
 def test_nothing_is_said_of_a_release_that_executed_nothing() -> None:
     """No note says that ops compute the same where no program was executed."""
     verdict = predict(

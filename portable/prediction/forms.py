@@ -714,6 +714,16 @@ def _nine_operations(reading: Reading) -> bool:
     return False
 
 
+def _has_several_ops(reading: Reading) -> bool | None:
+    """Find perhaps an op that is compiled otherwise beside another, constants counted."""
+    count = sum(
+        number
+        for signature, number in reading.signatures.items()
+        if reading.names[signature.name] not in _AROUND
+    )
+    return None if count > 1 else False
+
+
 def _rng_shape(reading: Reading) -> bool | None:
     """Return whether the shape of every rng is constant; else the bytes hardly show it."""
     pool = reading.content.pool
@@ -772,6 +782,8 @@ def _future_result(reading: Reading) -> bool:
 
 
 _RNG = "vhlo.rng_v1"
+# What stands around ops, and computes nothing.
+_AROUND = frozenset({"builtin.module", "vhlo.func_v1", "vhlo.return_v1"})
 _MESH_AXES = "replica_group_mesh_axes_v1"
 _UNUSUAL = frozenset({"f8E8M0FNU_v1", "f4E2M1FN_v1"})
 # Channel types, by their numbers in XLA.
@@ -863,6 +875,7 @@ FORMS: dict[str, FormRule] = {
     ),
     "bytecode format 6": FormRule(lambda reading: reading.content.header.format == 6),
     "target 0.15.0 or later": FormRule(lambda reading: reading.content.header.format == 6),
+    "several ops": FormRule(_has_several_ops),
     "rng with a shape that is not constant": FormRule(_rng_shape, (ops(_RNG),)),
     "function without arg_attrs, res_attrs or sym_visibility": FormRule(
         lambda reading: any(

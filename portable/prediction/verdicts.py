@@ -297,7 +297,7 @@ class _Facts(NamedTuple):
     forms: tuple[tuple[Refusal, bool | None], ...]
     features: tuple[tuple[str, bool | None], ...]
     assumed: tuple[str, ...]  # of the same, what does not count by an Assumption
-    ops: frozenset[str]  # those whose results need not be the same, by another
+    ops: frozenset[str]  # whose results need not be the same, by an Assumption, as Features
     signatures: tuple[str, ...] | None
     unused: frozenset[str]
     sheltered: frozenset[str]
@@ -552,12 +552,13 @@ def _doubts(signature: str, support: Ability, reached: Stage) -> Iterator[NotKno
     if op == CALL:
         yield NotKnown(stage, f"custom call {target!r}")
     elif stage <= reached:
-        unless = _unless(op) if support is Ability.COMPILES else ""
+        unless = _unless(_op(signature)) if support is Ability.COMPILES else ""
         yield NotKnown(stage, f"{signature} ({support.says}){unless}")
 
 
 def _op(signature: str) -> str:
-    return signature.partition(" ")[0]
+    """Return the op of a signature, as Advisories and Assumptions name Features."""
+    return f"op:vhlo.{signature.partition(' ')[0]}_v1"
 
 
 @functools.lru_cache(maxsize=64)

@@ -22,6 +22,8 @@ __all__ = ["Iree"]
 DRIVER = "local-task"
 # What the runtime raises when the compiled module says no, or an array does not fit.
 REFUSALS = (RuntimeError, ValueError, TypeError, IndexError)
+# What the program computed, and its Python API has no array for: bf16 and f8 up to 3.11.
+_NO_ARRAY = "numpy dtype mapping"
 
 
 class Iree:
@@ -88,6 +90,7 @@ class Iree:
 
         Raises:
             Refused: The compiler or the runtime says no.
+            Unavailable: A result cannot be brought here.
         """
         main = self.compile(program)
         try:
@@ -96,6 +99,8 @@ class Iree:
             # Only now it is known whether what was queued went well.
             taken = [one.to_host() if hasattr(one, "to_host") else one for one in several]
         except REFUSALS as refusal:
+            if _NO_ARRAY in str(refusal):
+                raise Unavailable("its runtime has no numpy array for a result") from None
             # Up to 3.11 a device ends whatever follows a program that failed on its queue.
             self._begin()
             raise _refused(refusal) from None
