@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from portable.artifact import Artifact
     from portable.runtime.environments import Environment
+    from portable.runtime.executors import Executor
     from portable.system.worker import Answer, Worker
 
     Release = Callable[[str], Environment]
@@ -360,6 +361,22 @@ def test_a_plugin_executes(release: Release, version: str) -> None:
             (values,) = random_inputs(program.signature, seed)
             assert (program.run([values])[0] == values + values).all()
         assert executor.name == f"jaxlib {version} (pjrt on {library})"
+
+
+@pytest.mark.parametrize(("element", "dtype"), [("i32", "int32"), ("f32", "float32")])
+def test_random_bits_are_learnt_as_what_their_type_says(
+    element: str, dtype: str, pjrt: Executor
+) -> None:
+    """XLA gives them as unsigned integers: by these they would be other numbers than elsewhere."""
+    artifact = _artifact(f"""func.func @main(%s: tensor<2xui64>) -> tensor<4x{element}> {{
+      %0:2 = "stablehlo.rng_bit_generator"(%s) <{{
+        rng_algorithm = #stablehlo<rng_algorithm PHILOX>
+      }}> : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4x{element}>)
+      return %0#1 : tensor<4x{element}>
+    }}""")
+    found = executed(pjrt, artifact, find_release("jaxlib 0.10.2"))
+    assert found is not None
+    assert [(name, shape) for name, shape, _ in found["outputs"]] == [(dtype, [4])]
 
 
 def test_a_platform_that_is_not_here(release: Release) -> None:

@@ -137,7 +137,8 @@ def test_it_is_numpy_s_where_it_is_assumed(
     executor = open_executor(engine, _ENGINES[engine])
     (found,) = executor.compile(artifact).run([*op.taken])
     eps = 0 if op.right.dtype.kind in "iu" else float(ml_dtypes.finfo(op.right.dtype).eps)
-    assert np.allclose(found, op.right, rtol=2**13 * eps, atol=0)
+    # Beside a zero of a sine an angle of 80 has few digits left.
+    assert np.allclose(found, op.right, rtol=2**13 * eps, atol=2**8 * eps)
     without, assumed = (
         portable.predict(artifact, _ENGINES[engine], stage=Stage.EXECUTE, assume=names)
         for names in ([], [op.assumed])
