@@ -25,6 +25,7 @@ from portable.releases.capability import (
     parse,
 )
 from portable.releases.table import TableError
+from portable.system.files import read_file
 from portable.verdict import Outcome, Stage
 from portable.version import Version
 
@@ -612,6 +613,17 @@ def test_of_iree_up_to_3_11_an_op_alone_is_known(
         assert verdict.holds(Stage.COMPILE) is known
         said = [one for one in verdict.not_known if one.what.startswith("combinations-iree")]
         assert bool(said) is bool(alone and not known)
+
+
+@pytest.mark.parametrize("release", ["iree-base-compiler 3.13.0", "iree-base-compiler 3.10.0"])
+def test_a_row_of_another_release_takes_nothing_away(release: str) -> None:
+    """Only 3.9.0 was tried of it alone; of the others the op with elements tells as before."""
+    rows = parse(read_file(TABLE).decode())["iree-base-compiler"].rows["atan2"]
+    (outcomes,) = (letters for letters, types in rows if "f16 of nothing" in types.split(";"))
+    assert outcomes == "c-"
+    assert capabilities_of(find_release(release)).support("atan2 f16 of nothing") is (
+        Ability.COMPUTES
+    )
 
 
 def test_nothing_is_said_of_a_release_that_executed_nothing() -> None:

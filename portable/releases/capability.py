@@ -114,21 +114,26 @@ class Abilities(NamedTuple):
         Returns:
             What the Release makes of it; `UNTRIED` also where its neighbours do not agree.
         """
+        found = {self._support(signature, position) for position in self.positions}
+        return found.pop() if len(found) == 1 else Ability.UNTRIED
+
+    def _support(self, signature: str, position: int) -> Ability:
         op, _, types = signature.partition(" ")
-        found = self._found(op, types)
+        found = self._found(op, types, position)
         plain = signature.removesuffix(OF_NOTHING).removesuffix(APART).removesuffix(HALVED)
-        if found is None and plain != signature:
-            found = self.support(plain)
+        # That another Release was tried changes nothing of what is known of this one.
+        if found in {None, Ability.UNTRIED} and plain != signature:
+            found = self._support(plain, position)
             if types.endswith(OF_NOTHING):
-                found = self._of_nothing(op, types.removesuffix(OF_NOTHING), found)
+                found = self._of_nothing(op, types.removesuffix(OF_NOTHING), found, position)
         if found is not None:
             return found
         return Ability.COMPUTES if is_inside(types) else Ability.UNTRIED
 
-    def _of_nothing(self, op: str, types: str, found: Ability) -> Ability:
+    def _of_nothing(self, op: str, types: str, found: Ability, position: int) -> Ability:
         """Return what becomes of an op without elements, by what becomes of others."""
         kind = _QUANTIZED if _QUANTIZED in types.split() else ""
-        removed = self._found(ANY, f"{kind}{OF_NOTHING}".strip())
+        removed = self._found(ANY, f"{kind}{OF_NOTHING}".strip(), position)
         if found is Ability.UNTRIED or op in _KEPT:
             return found
         if removed is not Ability.COMPUTES:
@@ -137,15 +142,14 @@ class Abilities(NamedTuple):
         # A compiler that removes it looks at none of those that it knows. What is returned it makes
         # a constant.
         results = types.rpartition("-> ")[2].split()
-        if not _FAILED.isdisjoint(self._found("constant", one) for one in results):
+        if not _FAILED.isdisjoint(self._found("constant", one, position) for one in results):
             return Ability.UNTRIED
         return Ability.UNTRIED if op in COMMUNICATING and found in _FAILED else Ability.COMPUTES
 
-    def _found(self, op: str, types: str) -> Ability | None:
+    def _found(self, op: str, types: str, position: int) -> Ability | None:
         for outcomes, listed in self.rows.get(op, ()):
             if types in _listed(listed):
-                found = {outcomes[position] for position in self.positions}
-                return _LETTERS[found.pop()] if len(found) == 1 else Ability.UNTRIED
+                return _LETTERS[outcomes[position]]
         return None
 
 
