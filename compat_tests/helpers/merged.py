@@ -68,10 +68,16 @@ _HOLDING = {
     "in-bounds": (0, 1),
     "small-angles": (-10, 10),
     "moderate": (1, 4),
+    "off-axes": (1, 4),
+    "positive-bases": (1, 4),
+    "small-exponents": (0, 63),
 }
 
 
 def _between(x: Array, least: int, most: int) -> Array:
+    if x.dtype.kind == "c":
+        parts = _between(x.real, least, most), _between(x.imag, least, most)
+        return (parts[0] + 1j * parts[1]).astype(x.dtype)
     return x if x.dtype == bool else np.clip(np.nan_to_num(x), least, most).astype(x.dtype)
 
 
