@@ -368,7 +368,7 @@ def _same(mine: Any, theirs: Any) -> None:
         assert torch.allclose(one, other, rtol=near, atol=near, equal_nan=True)
 
 
-@pytest.mark.parametrize("name", some(CASES, each=6))
+@pytest.mark.parametrize("name", some(CASES, each=9))
 def test_an_op_is_as_in_pytorch(name: str, executor: Executor) -> None:
     """Every result, in its dtype."""
     function, given = CASES[name]

@@ -280,7 +280,7 @@ def _arguments(op: Any, rows: list[Tensor]) -> list[Any]:
     return made
 
 
-@pytest.mark.parametrize("op", some(list_ops(), each=6), ids=str)
+@pytest.mark.parametrize("op", some(list_ops(), each=9), ids=str)
 def test_an_op_of_lists(op: Any, executor: Executor) -> None:
     """Optimizers call them, and what clips gradients."""
     rows = torch.rand(3, 3), torch.rand(3, 3) * 0.5
