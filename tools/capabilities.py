@@ -313,7 +313,10 @@ def executed(
         try:
             inputs = random_inputs(executable.signature, _SEED)
             types = [dtype_of(one.element) for one in executable.signature.results]
-            outputs, *others = ([*map(_kept, executable.run(inputs), types)] for _ in range(times))
+            outputs, *others = (
+                [_kept(*one) for one in zip(executable.run(inputs), types, strict=True)]
+                for _ in range(times)
+            )
         except CouldNotObserve as error:  # it has no such arrays
             return {"ended": Ability.UNTRIED.value, "reason": error.what}
     except ExecutionFailed as failure:

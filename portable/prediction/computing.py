@@ -261,7 +261,8 @@ def _pads_complex_by_a_constant(reading: Reading) -> bool | None:
         if complex_ and any(reading.numbers(signature, "padding")):
             return True
     for op, sides in _PADDING.items():
-        for operation, _, constant in _constant_operands(reading, op, 1, _COMPLEX):
+        for visit, constant in _constant_operands(reading, op, 1, _COMPLEX):
+            operation = visit.operation
             if constant is None or any(reading.numbers(operation, "interior_padding")):
                 continue
             if like(operation) in summing:
@@ -391,7 +392,7 @@ def _takes_two_bits(*taking: str) -> FormRule:
             constant is None
             for op in taking
             for operand in (0, 1)
-            for *_, constant in _constant_operands(reading, op, operand, TWO_BITS)
+            for _, constant in _constant_operands(reading, op, operand, TWO_BITS)
         )
 
     return FormRule(find, (types(TWO_BITS), ops(*taking)))
@@ -449,18 +450,16 @@ def channel(reading: Reading, op: Head | OpSignature) -> object:
 
 def _constant_operands(
     reading: Reading, name: str, operand: int, elements: frozenset[str]
-) -> Iterator[tuple[Head, bool, Head | None]]:
+) -> Iterator[tuple[Visit, Head | None]]:
     """Yield the ops of a name with results of some element types, and what an operand of each is.
 
     Yields:
-        The op, whether the operand is an argument of a block, and the constant that it is, also
-        where that was given another shape.
+        The op, and the constant that the operand is, also where that was given another shape.
     """
     for visit in reading.walk.of([name]) if _giving(reading, [name], elements) else ():
-        operation = visit.operation
-        if any(reading.element(n) in elements for n in operation.results):
+        if any(reading.element(n) in elements for n in visit.operation.results):
             source = visit.sources[operand] if operand < len(visit.sources) else None
-            yield operation, source is None, visit.constant(source)
+            yield visit, visit.constant(source)
 
 
 def integers(reading: Reading, constant: Head) -> Iterator[int]:
@@ -541,16 +540,14 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     the program: XLA may fold it, and much of what is not computed from constants alone.
     """
     perhaps = False
-    for visit in reading.walk.of([_ZEROS]):
-        if not visit.sources or _NARROW_SIGNED.isdisjoint(
-            map(reading.element, visit.operation.results)
-        ):
-            continue
-        constant = visit.constant(visit.sources[0])
+    for visit, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
         if constant is None:
-            (least, _), *_ = reading.ranges.of(visit)
-            value, *_ = reading.flow.operands(visit)
-            perhaps |= least < 0 and not reading.flow.is_argument(value)
+            # Of a damaged file the operand may be missing.
+            operands = zip(reading.ranges.of(visit), reading.flow.operands(visit), strict=True)
+            perhaps |= any(
+                least < 0 and not reading.flow.is_argument(value)
+                for (least, _), value in itertools.islice(operands, 1)
+            )
         elif reading.ends(constant)[0] < 0:
             return True
     return None if perhaps else False
@@ -669,7 +666,7 @@ def _computes_six_bits(reading: Reading) -> bool | None:
 def _converts_complex_splat(reading: Reading) -> bool:
     """Find a convert of one complex number throughout to another type than a complex one."""
     found = _constant_operands(reading, _CONVERT, 0, _REAL)
-    return any(constant is not None and complex_splat(reading, constant) for *_, constant in found)
+    return any(constant is not None and complex_splat(reading, constant) for _, constant in found)
 
 
 def complex_splat(reading: Reading, constant: Head) -> bool:
@@ -693,16 +690,11 @@ def complex_splat(reading: Reading, constant: Head) -> bool:
 def _raises_to_64(reading: Reading) -> bool | None:
     """Find a power of integers by a constant of 64 or more; perhaps by what may be as much."""
     perhaps = False
-    for visit in reading.walk.of([_POWER]):
-        if _INTEGERS.isdisjoint(map(reading.element, visit.operation.results)):
-            continue
-        # Of a damaged file operands may be missing.
-        constants = [*map(visit.constant, visit.sources)][1:2]
-        if constants and constants[0]:
-            if reading.ends(constants[0])[1] >= _POWERS:
-                return True
-        else:
+    for visit, constant in _constant_operands(reading, _POWER, 1, _INTEGERS):
+        if constant is None:
             perhaps |= any(most >= _POWERS for _, most in reading.ranges.of(visit)[1:2])
+        elif reading.ends(constant)[1] >= _POWERS:
+            return True
     return None if perhaps else False
 
 
