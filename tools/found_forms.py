@@ -30,7 +30,6 @@ FOUND = ROOT / "compat_tests" / "data" / "forms.toml"
 CORPUS = ROOT / "corpus"
 BY_FORMAT = {"bytecode format 6", "target 0.15.0 or later"}
 """The forms that the header says, which very many have."""
-_OF_MOST = BY_FORMAT | {"several ops"}
 _LINE = 100
 _ANSWERS = {True: "has", None: "perhaps"}
 
@@ -58,7 +57,7 @@ def _list(answer: str, names: Iterable[str]) -> str:
 def _found() -> dict[str, dict[str, set[str]]]:
     """Return for each form what has it, and what perhaps has it."""
     # No library writes those of PARTS: `adversarial/test_advised.py` makes them by hand.
-    forms = FORMS.keys() - _OF_MOST - PARTS.keys()
+    forms = FORMS.keys() - BY_FORMAT - PARTS.keys()
     found = {form: {answer: set[str]() for answer in _ANSWERS.values()} for form in forms}
     for name, path in _paths():
         for form, occurs in examine(Artifact.load(path)).forms.items():

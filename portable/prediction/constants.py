@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["CONSTANTS", "is_one_number"]
 
 _CONSTANT, _RETURN, _COMPOSITE = "vhlo.constant_v1", "vhlo.return_v1", "vhlo.composite_v2"
+_COMPOSITES = ("vhlo.composite_v1", _COMPOSITE)
 _SLICE, _IOTA = "vhlo.real_dynamic_slice_v1", "vhlo.iota_v1"
 _REMAINDER, _BF16 = "vhlo.remainder_v1", "bf16_v1"
 _DIVISIONS = ("vhlo.divide_v1", _REMAINDER)
@@ -249,6 +250,13 @@ def _largest(reading: Reading, constant: Head | None) -> int | None:
     return None if constant is None else max(map(abs, integers(reading, constant)), default=None)
 
 
+def _runs_a_composite(reading: Reading) -> bool | None:
+    """Find a composite, used or not; perhaps in a function that main does not run."""
+    calls = reading.walk.of(_COMPOSITES)
+    within, reached = reading.functions.within, reading.functions.reached
+    return True if any(within[one.number] in reached for one in calls) else None
+
+
 CONSTANTS: dict[str, FormRule] = {
     "scatter into a constant of different numbers": FormRule(
         _scatters_into_a_constant, (ops(*SCATTERS),), across=True
@@ -269,6 +277,7 @@ CONSTANTS: dict[str, FormRule] = {
         *(op for op in _SIZED if op != _SLICE)
     ),
     "real_dynamic_slice by what is not constant": _sized_at_runtime(_SLICE),
+    "composite in a function that runs": FormRule(_runs_a_composite, (ops(*_COMPOSITES),)),
     "composite with regions": FormRule(
         lambda reading: any(one.regions for one in reading.of(_COMPOSITE)), (ops(_COMPOSITE),)
     ),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import like
 from portable.features.devices import replicas_and_partitions
+from portable.prediction.flow import by_the_first
 from portable.prediction.form import (
     DYNAMIC_CONVOLUTIONS,
     SCATTERS,
@@ -600,6 +601,33 @@ def _reverses_a_strided_slice(reading: Reading) -> bool:
     return False
 
 
+def _leaves_one(reading: Reading) -> bool | None:
+    """Find a slice whose stride leaves one element of a dimension.
+
+    Where main returns it and the last dimension is left whole; perhaps elsewhere, by what else is
+    of one dispatch.
+    """
+    flow, main = reading.flow, reading.functions.main
+    perhaps = False
+    for visit in reading.walk.of([_SLICE]):
+        one = visit.operation
+        strides, shape = reading.numbers(one, "strides"), reading.dimensions(one.results[0])
+        if max(strides, default=1) == 1 or shape is None or like(one) not in reading.used:
+            continue
+        left = [at for at, stride in enumerate(repeated(strides, len(shape))) if stride > 1]
+        if all(shape[at] != 1 for at in left):
+            continue
+        taken = flow.type(flow.operands(visit)[0])
+        whole = (reading.dimensions(taken) if taken is not None else None) or (0,)
+        computed = visit.number not in reading.folded and len(shape) - 1 not in left
+        if computed and shape[-1] == whole[-1] > 1:
+            given = flow.reached({(visit.number, 0)}, by_the_first, ())
+            if any(number == main and at >= 0 for number, at in given):
+                return True
+        perhaps = True
+    return None if perhaps else False
+
+
 def _swaps_nothing(reading: Reading) -> bool | None:
     """Find a broadcast_in_dim without elements that swaps dimensions and stretches one.
 
@@ -636,6 +664,7 @@ CORNERS: dict[str, FormRule] = {
     "reverse of a slice with strides": FormRule(
         _reverses_a_strided_slice, (ops(_REVERSE), ops(_SLICE)), across=True
     ),
+    "slice whose stride leaves one element of a dimension": FormRule(_leaves_one, (ops(_SLICE),)),
     "compare of numbers with their own floor or ceil for equality": FormRule(
         _compares_with_its_integer, (ops(*_TO_INTEGERS), ops(_COMPARE)), across=True
     ),

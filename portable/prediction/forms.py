@@ -46,6 +46,7 @@ from portable.prediction.form import (
 )
 from portable.prediction.functions import Functions
 from portable.prediction.fused import FUSED
+from portable.prediction.hoisted import HOISTED
 from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
 from portable.prediction.loops import LOOPS
@@ -714,16 +715,6 @@ def _nine_operations(reading: Reading) -> bool:
     return False
 
 
-def _has_several_ops(reading: Reading) -> bool | None:
-    """Find perhaps an op that is compiled otherwise beside another, constants counted."""
-    count = sum(
-        number
-        for signature, number in reading.signatures.items()
-        if reading.names[signature.name] not in _AROUND
-    )
-    return None if count > 1 else False
-
-
 def _rng_shape(reading: Reading) -> bool | None:
     """Return whether the shape of every rng is constant; else the bytes hardly show it."""
     pool = reading.content.pool
@@ -875,7 +866,6 @@ FORMS: dict[str, FormRule] = {
     ),
     "bytecode format 6": FormRule(lambda reading: reading.content.header.format == 6),
     "target 0.15.0 or later": FormRule(lambda reading: reading.content.header.format == 6),
-    "several ops": FormRule(_has_several_ops),
     "rng with a shape that is not constant": FormRule(_rng_shape, (ops(_RNG),)),
     "function without arg_attrs, res_attrs or sym_visibility": FormRule(
         lambda reading: any(
@@ -898,6 +888,7 @@ FORMS: dict[str, FormRule] = {
     **CORNERS,
     **ENTRY,
     **FUSED,
+    **HOISTED,
     **LAPACK,
     **MASKS,
     **MERGED,

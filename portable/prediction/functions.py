@@ -6,6 +6,7 @@ Readers refuse a module that has a name twice, and a call of what its module doe
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,6 +70,19 @@ class Functions:
     def called(self, call: int) -> Sequence[int]:
         """Return the functions that a call may mean: one, unless readers refuse it."""
         return self._named.get(self._meant[call], ())
+
+    @cached_property
+    def reached(self) -> frozenset[int]:
+        """Main, and the functions that run where it runs."""
+        called: dict[int, set[int]] = {}
+        for call, function in self.within.items():
+            called.setdefault(function, set()).update(self.called(call))
+        found, waiting = {self.main}, [self.main]
+        while waiting:
+            new = called.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
+        return frozenset(found - {_NONE})
 
     @property
     def lacks_some(self) -> bool:

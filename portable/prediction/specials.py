@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
@@ -272,11 +273,14 @@ def _is_subnormal(reading: Reading) -> bool | None:
     return False
 
 
-def _has_one_batch(reading: Reading) -> bool:
-    """Find a scatter with batching dimensions into one element."""
+def _scatters_in_batches(reading: Reading, *, into_one: bool = False) -> bool:
+    """Find a scatter with batching dimensions, or one into one element."""
     return any(
-        math.prod(reading.dimensions((one.operand_types or (None,))[0]) or (0,)) == 1
-        and bool(reading.numbers(one, "input_batching_dims"))
+        bool(reading.numbers(one, "input_batching_dims"))
+        and (
+            not into_one
+            or math.prod(reading.dimensions((one.operand_types or (None,))[0]) or (0,)) == 1
+        )
         for one in reading.of(_SCATTER)
         if like(one) in reading.used
     )
@@ -318,6 +322,9 @@ SPECIALS: dict[str, FormRule] = {
         _takes_great_parts, (ops(*_BY_PARTS), types([_COMPLEX]))
     ),
     "constant of a subnormal number": FormRule(_is_subnormal, (ops(_CONSTANT), types(FLOATS))),
-    "scatter with batching dimensions into one element": FormRule(_has_one_batch, (ops(_SCATTER),)),
+    "scatter with batching dimensions": FormRule(_scatters_in_batches, (ops(_SCATTER),)),
+    "scatter with batching dimensions into one element": FormRule(
+        partial(_scatters_in_batches, into_one=True), (ops(_SCATTER),)
+    ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""
