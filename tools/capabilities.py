@@ -44,7 +44,7 @@ from portable.prediction import examine, predict
 from portable.prediction.forms import Reading
 from portable.prediction.signatures import CALL, IN, signatures_by_name
 from portable.releases import find_release, releases
-from portable.releases.advisory import advisories_for
+from portable.releases.advisory import Effect, advisories_for
 from portable.releases.capability import TABLE, Ability, is_inside, parse
 from portable.runtime.environments import Environments, Recipe
 from portable.runtime.executors import (
@@ -180,11 +180,13 @@ def load_programs() -> list[Program]:
 def special() -> Iterator[Program]:
     """Yield programs of ops that are known by more than their types: see `special.toml`."""
     for row in tomllib.loads(_SPECIAL.read_text("utf-8"))["programs"]:
-        for element, zero in row["elements"].items():
+        for (element, zero), index in itertools.product(
+            row["elements"].items(), row.get("indices", [""])
+        ):
             text = row["text"].replace("ELEMENT", element).replace("ZERO", zero)
-            artifact = pin(text, _CALLED_AT).artifact
+            artifact = pin(text.replace("INDEX", index), _CALLED_AT).artifact
             named = signatures_by_name(Reading(read(artifact.data), artifact.data))
-            name = f"{row['op']} {row['what']} {element}"
+            name = f"{row['op']} {row['what']} {element} {index}".rstrip()
             yield Program(name, artifact, frozenset(row.get("signatures", named)))
 
 
@@ -398,7 +400,7 @@ def supports(
     programs: Sequence[Program],
     results: Results,
     right: Mapping[str, list[Array]],
-    advised: Callable[[Program], bool] = lambda _: False,
+    advised: Callable[[Program, Ability], bool | None] = lambda *_: False,
 ) -> dict[str, Ability]:
     """Say what a Release makes of op signatures.
 
@@ -406,8 +408,8 @@ def supports(
         programs: What was executed.
         results: What became of each, by its name.
         right: What they compute.
-        advised: Whether an Advisory says why a program fails: where each of its signatures is
-            computed in others, none of them is to blame.
+        advised: Whether an Advisory says why a program ends so, and no signature of it is to
+            blame; None for perhaps, which counts where each is computed in others.
 
     Returns:
         What it makes of each signature that programs show.
@@ -422,7 +424,7 @@ def supports(
     )
     found = dict.fromkeys(computed, Ability.COMPUTES)
     for program, end in ended:
-        if end in {Ability.COMPUTES, Ability.UNTRIED}:
+        if end in {Ability.COMPUTES, Ability.UNTRIED} or (explained := advised(program, end)):
             continue
         own = program.own
         blamed = program.signatures - (compiled if end in _NOT_COMPILED else computed)
@@ -431,7 +433,7 @@ def supports(
         for signature in blamed:
             # One that is refused here and crashes there may crash anywhere.
             found[signature] = max(end, found.get(signature, end), key=_GRAVITY.index)
-        if not blamed and not advised(program):
+        if not blamed and explained is False:
             mixed = Ability.MIXED if end in _NOT_COMPILED else Ability.COMPILES
             for signature in own:
                 found[signature] = max(mixed, found.get(signature, mixed), key=_GRAVITY.index)
@@ -456,6 +458,11 @@ def _passing(ended: Sequence[tuple[Program, Ability]], ends: Collection[Ability]
 
 _UNREMARKABLE = {Ability.COMPUTES.value, Ability.UNTRIED.value}
 _NOT_COMPILED = {Ability.REFUSES, Ability.CRASHES}
+_EFFECTS = {
+    Ability.REFUSES: Effect.REFUSES,
+    Ability.CRASHES: Effect.CRASHES,
+    Ability.WRONG: Effect.WRONG_RESULT,
+}
 _GRAVITY = [
     *(Ability.COMPUTES, Ability.COMPILES, Ability.WRONG),
     *(Ability.REFUSES, Ability.CRASHES, Ability.MIXED),
@@ -583,10 +590,14 @@ def _learnt(
     calls = {f"{CALL} {target}": Ability.COMPUTES for target in carried}
     tried = [program for program in programs if program.name in results]
 
-    def advised(program: Program) -> bool:
+    def advised(program: Program, end: Ability) -> bool | None:
         subject = examine(program.artifact)
-        forms = (name for name, occurs in subject.forms.items() if occurs is not False)
-        return bool(advisories_for(release, {*subject.present, *forms}))
+        forms = {name for name, occurs in subject.forms.items() if occurs is not False}
+        certain = {*subject.present, *(name for name in forms if subject.forms[name])}
+        found = advisories_for(release, {*subject.present, *forms})
+        if any(one.effect is _EFFECTS.get(end) and one.feature in certain for one in found):
+            return True
+        return None if found else False
 
     return supports(tried, results, right, advised) | calls
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compat_tests.helpers.matrices import ARTIFACTS
 
-__all__ = ["COMPILED", "FOLDED", "ON_IREE", "artifact_of"]
+__all__ = ["COMPILED", "FOLDED", "ON_IREE", "ON_OLDER_IREE", "artifact_of"]
 
 COMPILED = {
     ("abs_of_a_complex_dynamic_iota", "0.12.0.1"): False,
@@ -298,6 +298,52 @@ ON_IREE: dict[str, bool | None] = {
 
 Of two that differ little it compiles one: what decides stands in the name.
 """
+
+ON_OLDER_IREE: dict[tuple[str, str], bool | None] = {
+    ("branch_adds_up_a_constant", "3.3.0"): True,
+    ("branch_adds_up_a_constant", "3.4.0"): None,
+    ("branch_adds_up_a_constant", "3.11.0"): None,
+    ("branch_adds_up_a_constant", "3.12.0"): True,
+    ("branch_computes_from_a_constant", "3.3.0"): True,
+    ("branch_computes_from_a_constant", "3.4.0"): False,
+    ("branch_computes_from_a_constant", "3.11.0"): False,
+    ("branch_computes_from_a_constant", "3.12.0"): True,
+    ("branch_computes_from_a_constant_and_adds", "3.8.0"): True,
+    ("branch_computes_from_a_constant_and_adds", "3.11.0"): True,
+    ("branch_computes_from_one_number", "3.8.0"): True,
+    ("branch_computes_from_one_number", "3.11.0"): True,
+    ("composite_returned", "3.0.0"): False,
+    ("composite_returned", "3.11.0"): False,
+    ("composite_returned", "3.12.0"): True,
+    ("composite_that_nothing_runs", "3.11.0"): None,
+    ("composite_that_nothing_runs", "3.12.0"): True,
+    ("composite_unused", "3.0.0"): False,
+    ("composite_unused", "3.11.0"): False,
+    ("composite_unused", "3.12.0"): True,
+    ("every_second_row_of_three", "3.8.0"): True,
+    ("every_second_row_of_three", "3.10.0"): True,
+    ("every_third_row_of_two", "3.5.0"): True,
+    ("every_third_row_of_two", "3.6.0"): False,
+    ("every_third_row_of_two", "3.10.0"): False,
+    ("every_third_row_of_two", "3.11.0"): True,
+    ("every_third_row_of_two_added", "3.5.0"): True,
+    ("every_third_row_of_two_added", "3.8.0"): None,
+    ("every_third_row_of_two_added", "3.11.0"): True,
+    ("loop_computes_from_a_constant", "3.4.0"): False,
+    ("loop_computes_from_a_constant", "3.11.0"): False,
+    ("loop_computes_from_a_constant", "3.12.0"): True,
+    ("part_of_a_constant_added", "3.10.0"): None,
+    ("part_of_a_constant_returned", "3.8.0"): None,
+    ("part_of_a_constant_returned", "3.9.0"): False,
+    ("part_of_a_constant_returned", "3.10.0"): False,
+    ("part_of_a_constant_returned", "3.11.0"): None,
+    ("scatter_by_two_components", "3.8.0"): True,
+    ("scatter_by_two_components", "3.11.0"): True,
+    ("scatter_in_batches", "3.0.0"): False,
+    ("scatter_in_batches", "3.11.0"): False,
+    ("scatter_in_batches", "3.12.0"): True,
+}
+"""By the name of an artifact and the version of iree-base-compiler, as above."""
 
 FOLDED = (
     ("abs_of_a_complex_iota_reversed", "0.12.0.1"),

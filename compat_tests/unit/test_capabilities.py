@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.helpers.compiled import COMPILED, FOLDED, ON_IREE, artifact_of
+from compat_tests.helpers.compiled import COMPILED, FOLDED, ON_IREE, ON_OLDER_IREE, artifact_of
 from portable.artifact import Artifact
 from portable.bytecode import read
 from portable.bytecode.scan import Scan
@@ -495,6 +495,13 @@ def test_small_differences_decide_on_iree(name: str, compiles: bool | None) -> N
     """As 3.13.0 does with the same programs: `compat_tests/real/executors` has more of them."""
     verdict = predict(artifact_of(name), "iree-base-compiler 3.13.0", stage=Stage.COMPILE)
     assert verdict.holds(Stage.COMPILE) is compiles
+
+
+@pytest.mark.parametrize(("name", "version"), ON_OLDER_IREE)
+def test_small_differences_decide_on_older_iree(name: str, version: str) -> None:
+    """Up to 3.11 it refuses some of what the next Release compiles, or the one before did."""
+    verdict = predict(artifact_of(name), f"iree-base-compiler {version}", stage=Stage.COMPILE)
+    assert verdict.holds(Stage.COMPILE) is ON_OLDER_IREE[name, version]
 
 
 @pytest.mark.parametrize(

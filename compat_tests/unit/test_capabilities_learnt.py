@@ -88,6 +88,19 @@ def test_what_a_failure_is_put_down_to(
 
 
 @pytest.mark.parametrize(
+    ("advised", "expected"),
+    [(False, {"imag f16": "x"}), (None, {"imag f16": "x"}), (True, {})],
+)
+def test_what_an_advisory_says_is_put_down_to_no_type(
+    advised: bool | None, expected: dict[str, str]
+) -> None:
+    """IREE before 3.9 ends at an argument that nothing uses: that is nothing about the op."""
+    program = Program("imag 1", NOTHING, frozenset({"imag f16"}))
+    found = supports([program], {"imag 1": _result("x")}, {}, lambda *_: advised)
+    assert {name: one.value for name, one in found.items()} == expected
+
+
+@pytest.mark.parametrize(
     ("outcome", "stage", "ended", "kind"),
     [
         (Outcome.COMPATIBLE, Stage.COMPILE, "c", "compiles, executed"),

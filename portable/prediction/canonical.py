@@ -459,16 +459,17 @@ def _runs_once(
     return count.runs(count.first) and not count.runs(count.first + step.by)
 
 
-def may_not_run(reading: Reading) -> Iterator[Visit]:
+def may_not_run(reading: Reading, *, surely: bool = False) -> Iterator[Visit]:
     """Yield the loops that no constants let run once at least.
 
     Args:
         reading: An artifact's ops.
+        surely: Only those that constants let run no turn.
     """
     ends = reading.branch_ends
     for loop in reading.walk.of([_WHILE]):
         count = _count(reading, loop, [*map(loop.constant, loop.sources)], ends)
-        if count is None or not count.runs(count.first):
+        if not surely if count is None else not count.runs(count.first):
             yield loop
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION, like
+from portable.prediction.canonical import may_not_run
 from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, repeated, types
 from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
@@ -334,7 +335,9 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
     taken, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
     walk = reading.walk
     ignored, functions = dict(_ignored(reading)), [*walk.of([_FUNCTION])]
-    if len(functions) == 1 and not ignored and _uses_everything(reading, len(taken)):
+    unrun = {loop.number for loop in may_not_run(reading, surely=True)}
+    known = ignored or unrun
+    if len(functions) == 1 and not known and _uses_everything(reading, len(taken)):
         return False
     flow, main = reading.flow, reading.functions.main
     ends = {(main, at) for at in range(len(given))}
@@ -343,7 +346,7 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
     sizes = [size for type_ in taken for size in reading.dimensions(type_) or ()]
     # The shape of an argument is none of its type where a dimension is open.
     apart = _APART if min(sizes, default=0) >= 0 else CALLS.keys()
-    needed = flow.behind(ends, apart, ignored)
+    needed = flow.behind(ends, apart, ignored, unrun)
     return any((main, ~at) not in needed for at in range(len(taken)))
 
 

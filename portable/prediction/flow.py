@@ -133,6 +133,7 @@ class Flow:
         ends: Collection[Value],
         apart: Collection[str],
         ignored: Mapping[int, Collection[int]] = {},
+        unrun: Collection[int] = (),
     ) -> set[Value]:
         """Return the values that some are computed from, or are handed on to become.
 
@@ -140,6 +141,7 @@ class Flow:
             ends: Those at which it begins.
             apart: The ops of which no operand counts for a result, without their versions.
             ignored: By the numbers of operations, which of their operands make no difference.
+            unrun: Loops that run no turn: they give what they begin with.
         """
         walk, before = self._walk, self.before
         found, seen = set(ends), set[int]()
@@ -147,7 +149,9 @@ class Flow:
         while waiting:
             value = waiting.pop()
             behind, (number, at) = [*before.get(value, ())], value
-            if at >= 0 and number not in seen:
+            if at >= 0 and number in unrun:
+                behind = [self.operands(walk[number])[at]]
+            elif at >= 0 and number not in seen:
                 seen.add(number)
                 behind += self._conditions.get(number, ())
                 if self._kinds[walk.head(number).name] not in apart:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import portable
-from compat_tests.helpers.compiled import ON_IREE, artifact_of
+from compat_tests.helpers.compiled import ON_IREE, ON_OLDER_IREE, artifact_of
 from compat_tests.helpers.thorough import some
 from portable.artifact import Artifact
 from portable.runtime.executors import ExecutionFailed, random_inputs
@@ -222,13 +222,26 @@ def test_it_compiles_what_its_samples_say(
     name: str, compiles: bool | None, open_executor: Callable[..., Executor]
 ) -> None:
     """The table that predictions are compared with, without a Release, is what this one does."""
-    executor = open_executor("iree", _RELEASE)
-    seen = True
+    seen = _is_compiled(open_executor("iree", _RELEASE), name)
+    assert compiles in {None, seen}
+
+
+@pytest.mark.more_releases
+@pytest.mark.parametrize(("name", "version"), ON_OLDER_IREE)
+def test_older_releases_compile_what_their_samples_say(
+    name: str, version: str, open_executor: Callable[..., Executor]
+) -> None:
+    """The same of the Releases between which that changed."""
+    seen = _is_compiled(open_executor("iree", f"iree-base-compiler {version}"), name)
+    assert ON_OLDER_IREE[name, version] in {None, seen}
+
+
+def _is_compiled(executor: Executor, name: str) -> bool:
     try:
         executor.compile(Artifact.load(artifact_of(name)))
     except ExecutionFailed:
-        seen = False
-    assert compiles in {None, seen}
+        return False
+    return True
 
 
 def test_it_loses_what_a_branch_keeps_and_main_returns(
