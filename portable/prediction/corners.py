@@ -439,17 +439,31 @@ def _reverses_all(reading: Reading) -> bool:
     return False
 
 
-def _reverses_what_fits_once(reading: Reading) -> bool | None:
-    """Find perhaps a convolution with a reversed window, of several elements, that fits once.
-
-    IREE refuses most of them, and compiles some by their features and other dimensions.
-    """
+def _turned(reading: Reading) -> Iterator[tuple[OpSignature, _Window]]:
+    """Yield the reversed windows of several elements, each with its convolution."""
     for one in _used(reading, _CONVOLUTION):
         windows = [*_windows(reading, one)] if one.results else []
         turned = _truths(reading, one, "window_reversal", len(windows))
         for window, is_turned in zip(windows, turned, strict=False):
-            if is_turned and window.size > 1 == window.result:
-                return None
+            if is_turned and window.size > 1:
+                yield one, window
+
+
+def _reverses_what_fits_once(reading: Reading) -> bool:
+    """Find a convolution with a reversed window, of several elements, that fits once.
+
+    IREE refuses most of them, and compiles some by their features and other dimensions.
+    """
+    return any(window.result == 1 for _, window in _turned(reading))
+
+
+def _reverses_of_several_features(reading: Reading) -> bool:
+    """Find a convolution with a reversed window, over several features."""
+    for one, _ in _turned(reading):
+        kernel = reading.dimensions((*(one.operand_types or ()), None, None)[1]) or ()
+        at = reading.value(one, "kernel_input_feature_dimension").get("value")
+        if isinstance(at, int) and at < len(kernel) and kernel[at] != 1:
+            return True
     return False
 
 
@@ -611,14 +625,15 @@ def _leaves_one(reading: Reading) -> bool | None:
     perhaps = False
     for visit in reading.walk.of([_SLICE]):
         one = visit.operation
-        strides, shape = reading.numbers(one, "strides"), reading.dimensions(one.results[0])
-        if max(strides, default=1) == 1 or shape is None or like(one) not in reading.used:
+        strides = reading.numbers(one, "strides")
+        shape = reading.dimensions((*one.results, None)[0])
+        if max(strides, default=1) == 1 or not shape or like(one) not in reading.used:
             continue
         left = [at for at, stride in enumerate(repeated(strides, len(shape))) if stride > 1]
         if all(shape[at] != 1 for at in left):
             continue
-        taken = flow.type(flow.operands(visit)[0])
-        whole = (reading.dimensions(taken) if taken is not None else None) or (0,)
+        taken = next(map(flow.type, flow.operands(visit)), None)
+        whole = reading.dimensions(taken) or (0,)
         computed = visit.number not in reading.folded and len(shape) - 1 not in left
         if computed and shape[-1] == whole[-1] > 1:
             given = flow.reached({(visit.number, 0)}, by_the_first, ())
@@ -718,8 +733,14 @@ CORNERS: dict[str, FormRule] = {
     "quantized convolution with a reversed window": FormRule(
         _reverses_quantized, (ops(_CONVOLUTION), types(QUANTIZED_TYPES))
     ),
-    "convolution with a reversed window that fits once": FormRule(
-        _reverses_what_fits_once, (ops(_CONVOLUTION),)
+    "convolution with a reversed window": FormRule(
+        lambda reading: any(True for _ in _turned(reading)), (ops(_CONVOLUTION),)
+    ),
+    "convolution with a reversed window of several features": weaken(
+        FormRule(_reverses_of_several_features, (ops(_CONVOLUTION),))
+    ),
+    "convolution with a reversed window that fits once": weaken(
+        FormRule(_reverses_what_fits_once, (ops(_CONVOLUTION),))
     ),
     "convolution whose reversed window fits once, of one feature": FormRule(
         _reverses_all, (ops(_CONVOLUTION),)

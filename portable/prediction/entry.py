@@ -350,8 +350,18 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
     return any((main, ~at) not in needed for at in range(len(taken)))
 
 
+def _of_nothing(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
+    """Yield the operations of one result that has no elements, each with all of its operands."""
+    results = {one for signature in reading.signatures for one in signature.results}
+    empty = {one for one in results if 0 in (reading.dimensions(one) or ())}
+    for visit in reading.walk if empty else ():
+        if empty.issuperset(visit.operation.results) and visit.operation.results:
+            yield visit.number, range(len(visit.operands))
+
+
 def _ignored(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
     """Yield operations by their numbers, with those operands that make no difference."""
+    yield from _of_nothing(reading)
     for visit in reading.walk.of([_SELECT]):
         if (chosen := _truth(reading, visit)) is not None:
             yield visit.number, (1 + chosen,)

@@ -150,7 +150,7 @@ class Flow:
             value = waiting.pop()
             behind, (number, at) = [*before.get(value, ())], value
             if at >= 0 and number in unrun:
-                behind = [self.operands(walk[number])[at]]
+                behind = self.operands(walk[number])[at : at + 1]
             elif at >= 0 and number not in seen:
                 seen.add(number)
                 behind += self._conditions.get(number, ())
