@@ -28,7 +28,7 @@ from portable.prediction.parts import QUANTIZED_TYPES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from portable.bytecode.operations import OpSignature
+    from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -231,6 +231,17 @@ def _draws_integers(reading: Reading) -> bool:
     return not {*drawn} <= _REAL
 
 
+def _draws_one(reading: Reading) -> bool:
+    """Find one number of the normal distribution, in several dimensions."""
+    return any(_is_one_drawn(reading, one) for one in _used(reading, _DRAW))
+
+
+def _is_one_drawn(reading: Reading, drawn: Head | OpSignature) -> bool:
+    shape = reading.dimensions(reading.result(drawn)) or ()
+    one = len(shape) > 1 and {*shape} == {1}
+    return one and reading.case(drawn, "rng_distribution") == "NORMAL"
+
+
 def _keeps_one_drawn(reading: Reading) -> bool | None:
     """Find perhaps one number of the normal distribution, in dimensions, that a barrier keeps.
 
@@ -241,9 +252,7 @@ def _keeps_one_drawn(reading: Reading) -> bool | None:
             drawn = reading.walk.head(source[0]) if source else None
             if drawn is None or reading.names[drawn.name] != _DRAW:
                 continue
-            shape = reading.dimensions(reading.result(drawn)) or ()
-            one = len(shape) > 1 and {*shape} == {1}
-            if one and reading.case(drawn, "rng_distribution") == "NORMAL":
+            if _is_one_drawn(reading, drawn):
                 return None
     return False
 
@@ -726,6 +735,9 @@ CORNERS: dict[str, FormRule] = {
     ),
     "convolution in one group over two or three dimensions, stride or dilation of 1": FormRule(
         _moves_by_one, (ops(_CONVOLUTION),)
+    ),
+    "one number of the normal distribution in several dimensions": FormRule(
+        _draws_one, (ops(_DRAW),)
     ),
     "one number of the normal distribution that a barrier keeps": FormRule(
         _keeps_one_drawn, (ops(_DRAW), ops(_BARRIER))

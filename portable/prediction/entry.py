@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.canonical import may_not_run
-from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, repeated, types
+from portable.prediction.computing import WHOLE
+from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, repeated, taken, types
 from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
 
@@ -49,6 +50,11 @@ _READ = frozenset({_ALIAS, _DONOR, _MEMORY, _MODE})
 _WIDTH = re.compile(r"\d+")
 _LAYOUT = re.compile(r"default|auto|\{(\d+(,\d+)*)?\}")
 _MEMORIES = frozenset({"device", "pinned_host", "unpinned_host"})
+# What may give one number whatever it takes, and what does of one value twice.
+_CANCELLING = kinds("compare subtract xor")
+_FOLDABLE = _CANCELLING | kinds(
+    "and clamp dynamic_slice gather maximum minimum multiply or remainder torch_index_select"
+)
 
 
 def _text(reading: Reading, op: OpSignature | Head, field: str) -> str:
@@ -330,24 +336,58 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
 
     A program that computes nothing at all has none: nothing is called with its arguments.
     """
+    return _is_unneeded(reading, dict(_ignored(reading)))
+
+
+def _may_take_what_nothing_needs(reading: Reading) -> bool | None:
+    """Find perhaps an argument of which all uses may be folded, as a product by zero is."""
+    folding = dict(_folding(reading))
+    return None if folding and _is_unneeded(reading, folding | dict(_ignored(reading))) else False
+
+
+def _folding(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
+    """Yield what gives one number whatever it takes, each with all of its operands."""
+    for visit in reading.walk.of(_FOLDABLE):
+        results, operands = visit.operation.results, visit.operands
+        if visit.number in reading.folded or len(results) != 1:
+            continue
+        least, most = reading.ranges.at((visit.number, 0))
+        if least == most or _cancels(reading, visit):
+            yield visit.number, range(len(operands))
+
+
+def _cancels(reading: Reading, visit: Visit) -> bool:
+    """Say whether an op of integers or booleans gives the same of any value taken twice."""
+    if reading.kinds[visit.operation.name] not in _CANCELLING or len({*visit.operands}) != 1:
+        return False
+    return {*taken(reading, visit)} <= WHOLE | {"bool_v1"}
+
+
+def _is_unneeded(reading: Reading, ignored: dict[int, Collection[int]]) -> bool:
+    """Say whether main has an argument that nothing needs.
+
+    Args:
+        reading: An artifact's ops.
+        ignored: By the numbers of operations, which of their operands make no difference.
+    """
     if reading.main is None or _HANDING_ON.issuperset(reading.names):
         return False
-    taken, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
+    arguments, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
     walk = reading.walk
-    ignored, functions = dict(_ignored(reading)), [*walk.of([_FUNCTION])]
+    functions = [*walk.of([_FUNCTION])]
     unrun = {loop.number for loop in may_not_run(reading, surely=True)}
     known = ignored or unrun
-    if len(functions) == 1 and not known and _uses_everything(reading, len(taken)):
+    if len(functions) == 1 and not known and _uses_everything(reading, len(arguments)):
         return False
     flow, main = reading.flow, reading.functions.main
     ends = {(main, at) for at in range(len(given))}
     for visit in walk.of(KEPT):
         ends.update(flow.operands(visit))
-    sizes = [size for type_ in taken for size in reading.dimensions(type_) or ()]
+    sizes = [size for type_ in arguments for size in reading.dimensions(type_) or ()]
     # The shape of an argument is none of its type where a dimension is open.
     apart = _APART if min(sizes, default=0) >= 0 else CALLS.keys()
     needed = flow.behind(ends, apart, ignored, unrun)
-    return any((main, ~at) not in needed for at in range(len(taken)))
+    return any((main, ~at) not in needed for at in range(len(arguments)))
 
 
 def _of_nothing(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
@@ -441,6 +481,9 @@ ENTRY: dict[str, FormRule] = {
         _crosses("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ")
     ),
     "argument from which nothing is computed": FormRule(_takes_what_nothing_needs, across=True),
+    "argument of which all uses may be folded": FormRule(
+        _may_take_what_nothing_needs, (ops(*_FOLDABLE),), across=True
+    ),
     "argument that is a token": FormRule(_takes_a_token, (types(["token_v1"]),)),
     "aliased argument of another size than its result": FormRule(_aliases(operator.eq)),
     "aliased argument that is smaller than its result": FormRule(_aliases(operator.ge)),

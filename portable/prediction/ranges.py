@@ -33,7 +33,7 @@ _COMPARE, _CONSTANT, _CONVERT = "vhlo.compare", "vhlo.constant", "vhlo.convert"
 _IOTA = "vhlo.iota"
 _ADD, _SELECT, _SORT = "vhlo.add", "vhlo.select", "vhlo.sort"
 # What gives numbers of its first operand, and of all.
-_TAKING = kinds("dynamic_slice gather")
+_TAKING = kinds("dynamic_slice gather torch_index_select")
 _PASSING = kinds(
     "broadcast broadcast_in_dim concatenate optimization_barrier pad reshape reverse slice"
     " transpose"
@@ -42,6 +42,7 @@ _BOOLEAN = "bool_v1"
 _CLAMPED = len(("min", "operand", "max"))
 _SIDES = ("lhs", "rhs")
 _TRUE, _FALSE = (1, 1), (0, 0)
+_ONES = (-1, -1)  # all bits, of a type that has a sign
 # Which comparisons say yes where the first operand is always less, and greater.
 _WHERE_LESS, _WHERE_GREATER = frozenset({"NE", "LE", "LT"}), frozenset({"NE", "GE", "GT"})
 
@@ -264,13 +265,14 @@ def _remainder(x: Ends, y: Ends, element: str) -> Ends:
 
 
 def _bits_of_both(x: Ends, y: Ends, _: str) -> Ends:
-    """Return what `and` gives: of what is not negative no more than either."""
-    return ANY if min(x[0], y[0]) < 0 else (0, min(x[1], y[1]))
+    """Return what `and` gives: no more than an operand that is not negative."""
+    most = [one[1] for one in (x, y) if one[0] >= 0]
+    return (0, min(most)) if most else ANY
 
 
 def _bits_of_either(x: Ends, y: Ends, element: str) -> Ends:
     if element != _BOOLEAN:
-        return ANY
+        return _ONES if _ONES in (x, y) else ANY
     return max(x[0], y[0]), max(x[1], y[1])
 
 
