@@ -300,6 +300,8 @@ Of two that differ little it compiles one: what decides stands in the name.
 """
 
 ON_OLDER_IREE: dict[tuple[str, str], bool | None] = {
+    ("abs_of_one_complex_constant", "3.1.0"): None,
+    ("abs_of_one_complex_constant", "3.2.0"): True,
     ("branch_adds_up_a_constant", "3.3.0"): True,
     ("branch_adds_up_a_constant", "3.4.0"): None,
     ("branch_adds_up_a_constant", "3.11.0"): None,
@@ -339,7 +341,7 @@ ON_OLDER_IREE: dict[tuple[str, str], bool | None] = {
     ("part_of_a_constant_returned", "3.11.0"): None,
     ("rng_normal_of_one_by_one", "3.6.0"): False,
     ("rng_normal_of_one_by_one", "3.10.0"): False,
-    ("rng_normal_of_one_by_one", "3.11.0"): True,
+    ("rng_normal_of_one_by_one", "3.11.0"): None,
     ("scatter_by_two_components", "3.8.0"): True,
     ("scatter_by_two_components", "3.11.0"): True,
     ("scatter_in_batches", "3.0.0"): False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import IN_FUNCTION
 from portable.prediction.constants import is_one_number
-from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.form import FormRule, kinds, ops, taken, types
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HOISTED"]
 
+_COMPLEX = "complex_v1"
 _CONSTANT, _RETURN = "vhlo.constant_v1", "vhlo.return_v1"
 _BODIES = ("vhlo.case_v1", "vhlo.if_v1", "vhlo.while_v1")
 _PARTS = ("vhlo.convert_v1", "vhlo.imag_v1", "vhlo.real_v1")
@@ -88,14 +89,14 @@ def _returns_a_part(reading: Reading) -> bool:
     parts = _parts(reading)
     main = reading.functions.main
     returned: set[Source | None] = set()
-    taken: set[Source | None] = set()
+    used: set[Source | None] = set()
     for visit in reading.walk if parts else ():
         is_end = visit.name == _RETURN and reading.walk.around[visit.number] == main
         if is_end:
             returned.update(visit.sources)
         elif visit.number not in reading.folded:
-            taken.update(visit.sources)
-    return any(source is not None and source[0] in parts for source in returned & taken)
+            used.update(visit.sources)
+    return any(source is not None and source[0] in parts for source in returned & used)
 
 
 def _parts(reading: Reading) -> set[int]:
@@ -105,7 +106,7 @@ def _parts(reading: Reading) -> set[int]:
         visit = reading.walk[number]
         before = {source[0] for source in visit.sources if source}
         made = visit.name in _PARTS and any(
-            reading.element(type_) == "complex_v1"
+            reading.element(type_) == _COMPLEX
             for one in before
             for type_ in reading.walk.head(one).results
         )
@@ -114,12 +115,22 @@ def _parts(reading: Reading) -> set[int]:
     return found
 
 
+def _computes_complex(reading: Reading) -> bool | None:
+    """Find perhaps what is computed from complex constants."""
+    computed = (visit for visit in reading.walk if visit.number in reading.folded)
+    found = any(_COMPLEX in taken(reading, one) for one in computed if one.name != _CONSTANT)
+    return None if found else False
+
+
 HOISTED: dict[str, FormRule] = {
     "body that gives what it computes from a constant of different numbers": FormRule(
         _gives_what_it_computes, (ops(*_BODIES), ops(_CONSTANT)), across=True
     ),
+    "op of complex numbers that are computed from constants": FormRule(
+        _computes_complex, (types([_COMPLEX]), ops(_CONSTANT))
+    ),
     "real number made of a complex constant, returned and used": FormRule(
-        _returns_a_part, (types(["complex_v1"]), ops(*_PARTS), ops(_CONSTANT)), across=True
+        _returns_a_part, (types([_COMPLEX]), ops(*_PARTS), ops(_CONSTANT)), across=True
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

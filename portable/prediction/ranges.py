@@ -42,7 +42,7 @@ _BOOLEAN = "bool_v1"
 _CLAMPED = len(("min", "operand", "max"))
 _SIDES = ("lhs", "rhs")
 _TRUE, _FALSE = (1, 1), (0, 0)
-_ONES = (-1, -1)  # all bits, of a type that has a sign
+_ONES: Ends = (-1, -1)  # all bits, of a type that has a sign
 # Which comparisons say yes where the first operand is always less, and greater.
 _WHERE_LESS, _WHERE_GREATER = frozenset({"NE", "LE", "LT"}), frozenset({"NE", "GE", "GT"})
 
