@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from portable.bytecode.operations import Head, OpSignature
+    from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -630,26 +631,24 @@ def _leaves_one(reading: Reading) -> bool | None:
     Where main returns it and the last dimension is left whole; perhaps elsewhere, by what else is
     of one dispatch.
     """
-    flow, main = reading.flow, reading.functions.main
-    perhaps = False
+    found: set[Value] = set()
+    returned: set[Value] = set()
     for visit in reading.walk.of([_SLICE]):
-        one = visit.operation
-        strides = reading.numbers(one, "strides")
-        shape = reading.dimensions((*one.results, None)[0])
-        if max(strides, default=1) == 1 or not shape or like(one) not in reading.used:
+        strides = reading.numbers(visit.operation, "strides")
+        shape = reading.dimensions((*visit.operation.results, None)[0])
+        if max(strides, default=1) == 1 or not shape or like(visit.operation) not in reading.used:
             continue
         left = [at for at, stride in enumerate(repeated(strides, len(shape))) if stride > 1]
-        if all(shape[at] != 1 for at in left):
-            continue
-        taken = next(map(flow.type, flow.operands(visit)), None)
-        whole = reading.dimensions(taken) or (0,)
-        computed = visit.number not in reading.folded and len(shape) - 1 not in left
-        if computed and shape[-1] == whole[-1] > 1:
-            given = flow.reached({(visit.number, 0)}, by_the_first, ())
-            if any(number == main and at >= 0 for number, at in given):
-                return True
-        perhaps = True
-    return None if perhaps else False
+        if any(shape[at] == 1 for at in left):
+            found.add((visit.number, 0))
+            taken = next(map(reading.flow.type, reading.flow.operands(visit)), None)
+            whole = shape[-1] == (reading.dimensions(taken) or shape)[-1] > 1
+            if whole and visit.number not in reading.folded and len(shape) - 1 not in left:
+                returned.add((visit.number, 0))
+    given = reading.flow.reached(returned, by_the_first, ())
+    if any(number == reading.functions.main and at >= 0 for number, at in given):
+        return True
+    return None if found else False
 
 
 def _swaps_nothing(reading: Reading) -> bool | None:
