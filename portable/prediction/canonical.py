@@ -466,9 +466,9 @@ def may_not_run(reading: Reading, *, surely: bool = False) -> Iterator[Visit]:
         reading: An artifact's ops.
         surely: Only those that constants let run no turn.
     """
-    ends = reading.branch_ends
     for loop in reading.walk.of([_WHILE]):
-        count = _count(reading, loop, [*map(loop.constant, loop.sources)], ends)
+        begins = [*map(loop.constant, loop.sources)]
+        count = _count(reading, loop, begins, reading.branch_ends)
         if not surely if count is None else not count.runs(count.first):
             yield loop
 

@@ -633,10 +633,15 @@ def _leaves_one(reading: Reading) -> bool | None:
     """
     found: set[Value] = set()
     returned: set[Value] = set()
-    for visit in reading.walk.of([_SLICE]):
-        strides = reading.numbers(visit.operation, "strides")
+    moving = {
+        like(one): reading.numbers(one, "strides")
+        for one in _used(reading, _SLICE)
+        if max(reading.numbers(one, "strides"), default=1) > 1
+    }
+    for visit in reading.walk.of([_SLICE]) if moving else ():
+        strides = moving.get(like(visit.operation))
         shape = reading.dimensions((*visit.operation.results, None)[0])
-        if max(strides, default=1) == 1 or not shape or like(visit.operation) not in reading.used:
+        if strides is None or not shape:
             continue
         left = [at for at, stride in enumerate(repeated(strides, len(shape))) if stride > 1]
         if any(shape[at] == 1 for at in left):

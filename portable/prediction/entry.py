@@ -341,6 +341,8 @@ def _takes_what_nothing_needs(reading: Reading) -> bool:
 
 def _may_take_what_nothing_needs(reading: Reading) -> bool | None:
     """Find perhaps an argument of which all uses may be folded, as a product by zero is."""
+    if reading.is_large:
+        return None
     folding = dict(_folding(reading))
     return None if folding and _is_unneeded(reading, folding | dict(_ignored(reading))) else False
 
@@ -391,7 +393,12 @@ def _is_unneeded(reading: Reading, ignored: dict[int, Collection[int]]) -> bool:
 
 
 def _of_nothing(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
-    """Yield the operations of one result that has no elements, each with all of its operands."""
+    """Yield the operations whose results have no elements, each with all of its operands.
+
+    Of a large program none: its types are many.
+    """
+    if reading.is_large:
+        return
     results = {one for signature in reading.signatures for one in signature.results}
     empty = {one for one in results if 0 in (reading.dimensions(one) or ())}
     for visit in reading.walk if empty else ():
