@@ -50,7 +50,7 @@ _READ = frozenset({_ALIAS, _DONOR, _MEMORY, _MODE})
 _WIDTH = re.compile(r"\d+")
 _LAYOUT = re.compile(r"default|auto|\{(\d+(,\d+)*)?\}")
 _MEMORIES = frozenset({"device", "pinned_host", "unpinned_host"})
-# What may give one number whatever it takes, and what does of one value twice.
+# Ops that give one number when both operands are one value, and those that may for other reasons.
 _CANCELLING = kinds("compare subtract xor")
 _FOLDABLE = _CANCELLING | kinds(
     "and clamp dynamic_slice gather maximum minimum multiply or remainder torch_index_select"
@@ -348,7 +348,7 @@ def _may_take_what_nothing_needs(reading: Reading) -> bool | None:
 
 
 def _folding(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
-    """Yield what gives one number whatever it takes, each with all of its operands."""
+    """Yield the ops whose result is one known number, each with all of its operands."""
     for visit in reading.walk.of(_FOLDABLE):
         results, operands = visit.operation.results, visit.operands
         if visit.number in reading.folded or len(results) != 1:
@@ -378,8 +378,8 @@ def _is_unneeded(reading: Reading, ignored: dict[int, Collection[int]]) -> bool:
     walk = reading.walk
     functions = [*walk.of([_FUNCTION])]
     unrun = {loop.number for loop in may_not_run(reading, surely=True)}
-    known = ignored or unrun
-    if len(functions) == 1 and not known and _uses_everything(reading, len(arguments)):
+    plain = len(functions) == 1 and not ignored and not unrun
+    if plain and _uses_everything(reading, len(arguments)):
         return False
     flow, main = reading.flow, reading.functions.main
     ends = {(main, at) for at in range(len(given))}

@@ -773,8 +773,6 @@ def _future_result(reading: Reading) -> bool:
 
 
 _RNG = "vhlo.rng_v1"
-# What stands around ops, and computes nothing.
-_AROUND = frozenset({"builtin.module", "vhlo.func_v1", "vhlo.return_v1"})
 _MESH_AXES = "replica_group_mesh_axes_v1"
 _UNUSUAL = frozenset({"f8E8M0FNU_v1", "f4E2M1FN_v1"})
 # Channel types, by their numbers in XLA.

@@ -39,19 +39,17 @@ def _gives_what_it_computes(reading: Reading) -> bool | None:
     Of one number, or of the same everywhere, that is folded. Perhaps it is so of other ops than
     those that were seen to be kept.
     """
-    varied: dict[int, bool | None] | None = None
-    perhaps = False
-    for visit in _ends_of_bodies(reading):
-        around = reading.walk.around[visit.number]
-        for source in visit.sources:
-            if source is None or source[0] not in reading.folded or source[0] in visit.constants:
-                continue
-            if reading.walk.around[source[0]] == around:
-                varied = _varied(reading) if varied is None else varied
-                if varied[source[0]]:
-                    return True
-                perhaps |= varied[source[0]] is None
-    return None if perhaps else False
+    around, folded = reading.walk.around, reading.folded
+    given = {
+        source[0]
+        for visit in _ends_of_bodies(reading)
+        for source in visit.sources
+        if source and source[0] in folded and source[0] not in visit.constants
+        if around[source[0]] == around[visit.number]
+    }
+    varied = _varied(reading) if given else {}
+    answers = {varied[number] for number in given}
+    return True if True in answers else None if None in answers else False
 
 
 def _ends_of_bodies(reading: Reading) -> Iterator[Visit]:
