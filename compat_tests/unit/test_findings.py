@@ -30,7 +30,6 @@ WITHOUT = {
     "sort-from-the-end-in-some-processes": "none of 52 processes on 2026-11-25 showed it",
     "recursion-unused-crash": "mended in 0.5.3, which leaves the function out",
     "strided-to-one-iree": "mended in 3.11.0",
-    "argument-folded-crash-iree": "mended in 3.9.0",
     "unranked-argument-crash-iree": "mended in 3.12.0, which refuses it",
     "torch-xla-newer-target": "torch_xla 2.1.0 runs on Python 3.11 and earlier, with torch 2.1",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import struct
@@ -30,7 +29,7 @@ from portable.prediction.form import (
 from portable.releases import capability
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from portable.bytecode.operations import Head, OpSignature, Source
     from portable.prediction.forms import Reading
@@ -493,17 +492,36 @@ def _parts(reading: Reading, constant: Head) -> Iterator[Sequence[int]]:
         yield found if bits >= 8 else [(one + half) % (1 << bits) - half for one in found]
 
 
+def _truths(reading: Reading, constant: Head) -> Iterator[Collection[int]]:
+    """Yield whether elements of a constant of booleans are false and true, of so many at once.
+
+    Each has a byte, or a bit, of which a byte may have both.
+    """
+    data = reading.value(constant, "value").get("data")
+    if not isinstance(data, Blob):
+        return
+    # True for all has all bits set; where each has a byte, as one alone does, it may be 1.
+    count = reading.content.pool.count(constant.results[0]) or 1
+    true = {0xFF, 1} if data.size >= count else {0xFF}
+    for start in range(data.offset, data.offset + data.size, _PART):
+        found = {*bytes(reading.data[start : min(start + _PART, data.offset + data.size)])}
+        mixed = bool(found - true - {0})
+        yield [truth for truth, one in enumerate(({0}, true)) if mixed or found & one]
+
+
 def ends_of(reading: Reading) -> Callable[[Head], tuple[int, int]]:
     """Return what tells the least and the largest integer of a constant, 0 where it has none.
 
-    Each is read once: any number of ops may take the same.
+    A boolean counts as 0 or 1. Each is read once: any number of ops may take the same.
 
     Args:
         reading: An artifact's ops.
     """
 
     def ends(constant: Head) -> tuple[int, int]:
-        pairs = [(min(part), max(part)) for part in _parts(reading, constant) if part]
+        is_boolean = reading.element((*constant.results, -1)[0]) in _BOOLEAN
+        parts = _truths(reading, constant) if is_boolean else _parts(reading, constant)
+        pairs = [(min(part), max(part)) for part in parts if part]
         return min((one for one, _ in pairs), default=0), max((one for _, one in pairs), default=0)
 
     return _once(reading, ends)
@@ -594,30 +612,21 @@ def _adds_constant_booleans(reading: Reading) -> bool | None:
 
     Perhaps there is one where both have a true somewhere, or are computed from constants.
     """
-    # Each constant is read once: any number of ops may add the same.
-    perhaps, truth = False, functools.cache(functools.partial(_truth, reading))
+    perhaps = False
     for visit in reading.walk.of([_ADD]) if _giving(reading, [_ADD], _BOOLEAN) else ():
         if not any(reading.element(n) in _BOOLEAN for n in visit.operation.results):
             continue
         if not all(source and source[0] in reading.folded for source in visit.sources):
             continue
         constants = [visit.constant(source) for source in visit.sources]
-        held = [truth(reading.attribute(one, "value")) for one in constants if one is not None]
+        held = [reading.ends(one) for one in constants if one is not None]
         if len(held) < len(constants):
             perhaps = True
-        elif all(somewhere for somewhere, _ in held):
-            if any(alike for _, alike in held):
+        elif all(most for _, most in held):
+            if any(least == most for least, most in held):
                 return True
             perhaps = True
     return None if perhaps else False
-
-
-def _truth(reading: Reading, index: int | None) -> tuple[bool, bool]:
-    """Say whether a tensor of booleans has a true, and whether it is one boolean throughout."""
-    data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
-    if not isinstance(data, Blob):
-        return False, False
-    return any(bytes(reading.data[data.offset : data.offset + data.size])), data.size == 1
 
 
 def _takes_abs_of_a_complex_iota(reading: Reading) -> bool | None:

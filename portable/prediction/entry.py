@@ -7,35 +7,25 @@ import operator
 import re
 from typing import TYPE_CHECKING
 
-from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.canonical import may_not_run
-from portable.prediction.computing import WHOLE
-from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, repeated, taken, types
+from portable.prediction.form import SCATTERS, FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
-from portable.prediction.unused import KEPT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from portable.bytecode.operations import Head, OpSignature, Source
+    from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.forms import Reading
-    from portable.prediction.walk import Visit
 
 __all__ = ["ENTRY", "aliased", "dictionaries"]
 
 _MODULE = "builtin.module"
 _FUNCTION, _CALL = "vhlo.func_v1", "vhlo.call_v1"
 _RETURN = "vhlo.return_v1"
-# Of which no operand counts for a result: of a call `Flow` knows what its function does with them.
-_APART = CALLS.keys() | {"vhlo.get_dimension_size"}
 # Which do not compute from numbers; and which may compute nothing, or hand on what they take.
 _SHAPED = frozenset({"vhlo.get_dimension_size"})
 _WHOLE = kinds("case if reshape while") | CALLS.keys()
-# Ops of a program that computes nothing.
-_HANDING_ON = frozenset({"builtin.module", "vhlo.func_v1", "vhlo.reshape_v1", _RETURN})
-_IMAG, _SELECT = "vhlo.imag_v1", "vhlo.select_v1"
-_SLICE, _UPDATE = "vhlo.dynamic_slice_v1", "vhlo.dynamic_update_slice_v1"
+_UPDATE = "vhlo.dynamic_update_slice_v1"
 _NO_ARGUMENT = -1
 # What may update operands in place, and how many of the first ones; None for all.
 _UPDATED = {
@@ -50,11 +40,6 @@ _READ = frozenset({_ALIAS, _DONOR, _MEMORY, _MODE})
 _WIDTH = re.compile(r"\d+")
 _LAYOUT = re.compile(r"default|auto|\{(\d+(,\d+)*)?\}")
 _MEMORIES = frozenset({"device", "pinned_host", "unpinned_host"})
-# Ops that give one number when both operands are one value, and those that may for other reasons.
-_CANCELLING = kinds("compare subtract xor")
-_FOLDABLE = _CANCELLING | kinds(
-    "and clamp dynamic_slice gather maximum minimum multiply or remainder torch_index_select"
-)
 
 
 def _text(reading: Reading, op: OpSignature | Head, field: str) -> str:
@@ -331,133 +316,6 @@ def _order(mode: str) -> list[str] | bool | None:
     return sorted(one.lstrip("0") or "0" for one in filter(None, mode[1:-1].split(",")))
 
 
-def _takes_what_nothing_needs(reading: Reading) -> bool:
-    """Find an argument of main from which nothing is computed, as what asks for its shape alone.
-
-    A program that computes nothing at all has none: nothing is called with its arguments.
-    """
-    return _is_unneeded(reading, dict(_ignored(reading)))
-
-
-def _may_take_what_nothing_needs(reading: Reading) -> bool | None:
-    """Find perhaps an argument of which all uses may be folded, as a product by zero is."""
-    if reading.is_large:
-        return None
-    folding = dict(_folding(reading))
-    return None if folding and _is_unneeded(reading, folding | dict(_ignored(reading))) else False
-
-
-def _folding(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
-    """Yield the ops whose result is one known number, each with all of its operands."""
-    for visit in reading.walk.of(_FOLDABLE):
-        results, operands = visit.operation.results, visit.operands
-        if visit.number in reading.folded or len(results) != 1:
-            continue
-        least, most = reading.ranges.at((visit.number, 0))
-        if least == most or _cancels(reading, visit):
-            yield visit.number, range(len(operands))
-
-
-def _cancels(reading: Reading, visit: Visit) -> bool:
-    """Say whether an op of integers or booleans gives the same of any value taken twice."""
-    if reading.kinds[visit.operation.name] not in _CANCELLING or len({*visit.operands}) != 1:
-        return False
-    return {*taken(reading, visit)} <= WHOLE | {"bool_v1"}
-
-
-def _is_unneeded(reading: Reading, ignored: dict[int, Collection[int]]) -> bool:
-    """Say whether main has an argument that nothing needs.
-
-    Args:
-        reading: An artifact's ops.
-        ignored: By the numbers of operations, which of their operands make no difference.
-    """
-    if reading.main is None or _HANDING_ON.issuperset(reading.names):
-        return False
-    arguments, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
-    walk = reading.walk
-    functions = [*walk.of([_FUNCTION])]
-    unrun = {loop.number for loop in may_not_run(reading, surely=True)}
-    plain = len(functions) == 1 and not ignored and not unrun
-    if plain and _uses_everything(reading, len(arguments)):
-        return False
-    flow, main = reading.flow, reading.functions.main
-    ends = {(main, at) for at in range(len(given))}
-    for visit in walk.of(KEPT):
-        ends.update(flow.operands(visit))
-    sizes = [size for type_ in arguments for size in reading.dimensions(type_) or ()]
-    # The shape of an argument is none of its type where a dimension is open.
-    apart = _APART if min(sizes, default=0) >= 0 else CALLS.keys()
-    needed = flow.behind(ends, apart, ignored, unrun)
-    return any((main, ~at) not in needed for at in range(len(arguments)))
-
-
-def _of_nothing(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
-    """Yield the operations whose results have no elements, each with all of its operands.
-
-    Of a large program none: its types are many.
-    """
-    if reading.is_large:
-        return
-    results = {one for signature in reading.signatures for one in signature.results}
-    empty = {one for one in results if 0 in (reading.dimensions(one) or ())}
-    for visit in reading.walk if empty else ():
-        if empty.issuperset(visit.operation.results) and visit.operation.results:
-            yield visit.number, range(len(visit.operands))
-
-
-def _ignored(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
-    """Yield operations by their numbers, with those operands that make no difference."""
-    yield from _of_nothing(reading)
-    for visit in reading.walk.of([_SELECT]):
-        if (chosen := _truth(reading, visit)) is not None:
-            yield visit.number, (1 + chosen,)
-    for visit in reading.walk.of([_IMAG, _SLICE, _UPDATE, *GATHERS]):
-        types_ = [*map(reading.flow.type, reading.flow.operands(visit))]
-        shape = types_ and reading.dimensions(types_[0])
-        found: Collection[int] = ()
-        if visit.name == _IMAG:
-            found = range(types_[:1] == [*visit.operation.results])
-        elif shape and visit.name in GATHERS:
-            sizes = repeated(reading.numbers(visit.operation, "slice_sizes"), len(shape))
-            chosen_in = reading.numbers(visit.operation, "start_index_map")
-            whole = all(at < len(shape) and sizes[at] == shape[at] for at in chosen_in)
-            found = range(1, 1 + whole)
-        elif shape:
-            first = 1 + (visit.name == _UPDATE)
-            window = (*types_[1:2], None)[0] if first > 1 else (*visit.operation.results, None)[0]
-            pairs = zip(shape, reading.dimensions(window) or (), strict=False)
-            found = [first + at for at, (whole, size) in enumerate(pairs) if whole == size]
-        if found:
-            yield visit.number, found
-
-
-def _truth(reading: Reading, select: Visit) -> bool | None:
-    """Return which of two values is selected, if that is the same for all elements and known."""
-    constant = select.constant(select.sources[0] if select.sources else None)
-    index = None if constant is None else reading.attribute(constant, "value")
-    data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
-    if not isinstance(data, Blob) or data.size != 1:
-        return None
-    return {0: False, 0xFF: True}.get(reading.data[data.offset])
-
-
-def _uses_everything(reading: Reading, count: int) -> bool:
-    """Say whether all arguments of a program of one function are operands, and all results too."""
-    if not _APART.isdisjoint(reading.kinds):
-        return False
-    given: set[Source] = set()
-    used: set[Source] = set()
-    arguments: set[int] = set()
-    for visit in reading.walk:
-        sources = visit.sources
-        given.update((visit.number, at) for at in range(len(visit.operation.results)))
-        used.update(filter(None, sources))
-        if None in sources:
-            arguments.update(visit.operands)
-    return given <= used and arguments.issuperset(range(count))
-
-
 ENTRY: dict[str, FormRule] = {
     "no function named main": FormRule(lambda reading: reading.main is None),
     "function main that is private": FormRule(
@@ -486,10 +344,6 @@ ENTRY: dict[str, FormRule] = {
     "argument or result of f4E2M1FN or f8E8M0FNU": _takes("f4E2M1FN", "f8E8M0FNU"),
     "argument that an op takes, or result that it gives, of a float that IREE has no buffers of": (
         _crosses("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ")
-    ),
-    "argument from which nothing is computed": FormRule(_takes_what_nothing_needs, across=True),
-    "argument of which all uses may be folded": FormRule(
-        _may_take_what_nothing_needs, (ops(*_FOLDABLE),), across=True
     ),
     "argument that is a token": FormRule(_takes_a_token, (types(["token_v1"]),)),
     "aliased argument of another size than its result": FormRule(_aliases(operator.eq)),

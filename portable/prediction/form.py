@@ -29,10 +29,12 @@ __all__ = [
     "repeated",
     "signed",
     "taken",
+    "takes_its_opposite",
     "types",
     "weaken",
 ]
 
+_NOT = "vhlo.not_"
 # The versions of an op.
 GATHERS = ("vhlo.gather_v1", "vhlo.gather_v2")
 SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
@@ -172,6 +174,21 @@ def taken(reading: Reading, visit: Visit) -> Iterator[str]:
     """Yield the element types of what an op takes, where they are known."""
     types_ = map(reading.flow.type, reading.flow.operands(visit))
     return (reading.element(type_) for type_ in types_ if type_ is not None)
+
+
+def takes_its_opposite(reading: Reading, visit: Visit) -> bool:
+    """Say whether an op has two operands, of which one is what the other is not.
+
+    Args:
+        reading: An artifact's ops.
+        visit: The op.
+    """
+    sources = visit.sources if len(visit.operands) == 2 else ()
+    made = [None if one is None else reading.walk[one[0]] for one in sources]
+    return any(
+        one is not None and one.name.startswith(_NOT) and other in one.operands
+        for one, other in zip(made, reversed(visit.operands), strict=False)
+    )
 
 
 def signed(number: int) -> int:

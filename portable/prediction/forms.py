@@ -69,6 +69,7 @@ from portable.prediction.simplified import (
 )
 from portable.prediction.specials import SPECIALS
 from portable.prediction.summed import SUMMED
+from portable.prediction.unneeded import UNNEEDED
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
 from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
@@ -899,6 +900,8 @@ FORMS: dict[str, FormRule] = {
     **SIMPLIFIED,
     **SPECIALS,
     **SUMMED,
+    **UNNEEDED,
+    **UNNEEDED,
     **UNSIGNED,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""

@@ -63,6 +63,12 @@ IN_NO_LOOP = kinds(
     "case convolution custom_call dot dot_general fft if infeed recv rng_bit_generator sort while"
 )
 """The ops, without versions, that XLA:CPU computes in no loop with others."""
+# What slides a window, and what IREE keeps apart from a product of what is computed from that.
+_SLIDING = ("vhlo.reduce_window_v1", *CONVOLUTIONS)
+_BETWEEN = kinds(
+    "broadcast broadcast_in_dim concatenate convolution dot dot_general optimization_barrier pad"
+    " reduce reduce_window reverse slice sort"
+)
 # What returns its operand in another order.
 _TURNING = kinds("cholesky triangular_solve")
 
@@ -379,6 +385,25 @@ def _contracts_bytes(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _multiplies_what_slides(reading: Reading) -> bool | None:
+    """Find perhaps a product of f32 that are computed from what a window gives at each place.
+
+    IREE computes both in one loop, and for some sizes writes its result from the wrong one.
+    """
+    if reading.is_large:
+        return None
+    flow = reading.flow
+    made = {
+        (visit.number, at)
+        for visit in reading.walk.of(_SLIDING)
+        for at, type_ in enumerate(visit.operation.results)
+        if reading.element(type_) == _F32
+    }
+    near = flow.reached(made, lambda _: True, {*reading.kinds} - _BETWEEN)
+    products = reading.walk.of(CONTRACTING) if made else ()
+    return None if any(one in near for visit in products for one in flow.operands(visit)) else False
+
+
 _ALGORITHM = (ops(DOT),)
 PRODUCTS: dict[str, FormRule] = {
     "dot_general with an algorithm that CUDA does not have": FormRule(
@@ -401,6 +426,9 @@ PRODUCTS: dict[str, FormRule] = {
         _multiplies_a_vector_of_booleans, (types([_BOOLEAN]), ops(*CONTRACTING))
     ),
     "product over a dimension without elements": FormRule(_contracts_nothing, (ops(*CONTRACTING),)),
+    "product of what is computed from a convolution or windows": FormRule(
+        _multiplies_what_slides, (ops(*_SLIDING), ops(*CONTRACTING)), across=True
+    ),
     "dot_general with an algorithm of two sizes that are 1": FormRule(
         _multiplies_by_one_number(_OTHER), _ALGORITHM
     ),

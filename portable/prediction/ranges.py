@@ -42,6 +42,8 @@ _BOOLEAN = "bool_v1"
 _CLAMPED = len(("min", "operand", "max"))
 _SIDES = ("lhs", "rhs")
 _TRUE, _FALSE = (1, 1), (0, 0)
+_ZERO: Ends = (0, 0)
+_ONE: Ends = (1, 1)
 _ONES: Ends = (-1, -1)  # all bits, of a type that has a sign
 # Which comparisons say yes where the first operand is always less, and greater.
 _WHERE_LESS, _WHERE_GREATER = frozenset({"NE", "LE", "LT"}), frozenset({"NE", "GE", "GT"})
@@ -94,7 +96,7 @@ class Bounds(Estimates["Ends"]):
 
     def _constant(self, constant: Head, element: str) -> Ends:
         if element not in FLOATS:
-            return self._reading.ends(constant) if element in WHOLE else ANY
+            return self._reading.ends(constant) if element in WHOLE | {_BOOLEAN} else ANY
         numbers = self._reading.floats(constant)
         return (numbers.least, numbers.largest) if numbers.finite else ANY
 
@@ -257,7 +259,12 @@ def _divided(x: float, y: float) -> float:
 
 
 def _remainder(x: Ends, y: Ends, element: str) -> Ends:
-    """Return what a remainder of integers, which has the sign of x, is by what is above zero."""
+    """Return what a remainder of integers, which has the sign of x, is by what is above zero.
+
+    Of zero it is zero by any number: by zero it is what is divided.
+    """
+    if element in WHOLE and x == _ZERO:
+        return x
     if element not in WHOLE or y[0] <= 0:
         return ANY
     most = y[1] - 1
@@ -271,13 +278,25 @@ def _bits_of_both(x: Ends, y: Ends, _: str) -> Ends:
 
 
 def _bits_of_either(x: Ends, y: Ends, element: str) -> Ends:
-    if element != _BOOLEAN:
-        return _ONES if _ONES in (x, y) else ANY
-    return max(x[0], y[0]), max(x[1], y[1])
+    if element == _BOOLEAN:
+        return max(x[0], y[0]), max(x[1], y[1])
+    ones = _ONES if element.startswith("i") else _whole_type(element)[1:] * 2
+    return ones if ones in (x, y) else ANY
 
 
 def _inverted(x: Ends, element: str) -> Ends:
     return (1 - x[1], 1 - x[0]) if element == _BOOLEAN else ANY
+
+
+def _power(x: Ends, y: Ends, element: str) -> Ends:
+    """Return what a power of one is, and one by zero, of integers."""
+    return _ONE if element in WHOLE and (x == _ONE or y == _ZERO) else ANY
+
+
+def _shifted(_: Ends, y: Ends, element: str) -> Ends:
+    """Return what is left of bits that are all shifted out: zero."""
+    least, most = _whole_type(element)
+    return _ZERO if y[0] >= int(most - least).bit_length() or y[1] < 0 else ANY
 
 
 def _rounded(x: Ends, _: str) -> Ends:
@@ -308,9 +327,12 @@ _COMPUTING: dict[tuple[str, int], Callable[..., Ends]] = {
         ("negate", 1, _negated),
         ("not", 1, _inverted),
         ("or", 2, _bits_of_either),
+        ("power", 2, _power),
         ("remainder", 2, _remainder),
         ("round_nearest_afz", 1, _rounded),
         ("round_nearest_even", 1, _rounded),
+        ("shift_left", 2, _shifted),
+        ("shift_right_logical", 2, _shifted),
         ("sign", 1, _by_ends(_sign)),
         ("subtract", 2, _difference),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.computing import WHOLE, complex_splat
-from portable.prediction.form import FormRule, kinds, ops, taken, types
+from portable.prediction.form import FormRule, kinds, ops, taken, takes_its_opposite, types
 from portable.prediction.simplified import FLOATS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _COMPLEX = "complex_v1"
 _COMPARE, _CONSTANT, _SORT = "vhlo.compare_v1", "vhlo.constant_v1", "vhlo.sort_v1"
 _EXTREMES = ("vhlo.clamp_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
 _ATAN2, _CBRT = "vhlo.atan2", "vhlo.cbrt"
-_AND, _NOT, _XOR = "vhlo.and", "vhlo.not", "vhlo.xor"
+_AND, _XOR = "vhlo.and", "vhlo.xor"
 _SINES = ("vhlo.cosine", "vhlo.sine", "vhlo.tan")
 _SCATTER = "vhlo.scatter_v2"
 _EQUALITY, _OR_EQUAL = frozenset({"EQ", "NE"}), frozenset({"GE", "LE"})
@@ -38,7 +38,9 @@ _BY_PARTS |= {
     f"vhlo.{name}": 80.0 for name in ("cosine", "exponential", "exponential_minus_one", "sine")
 }
 _ABS = "vhlo.abs_v1"
-_BY_PARTS["vhlo.abs"] = 1e18
+_BY_PARTS |= dict.fromkeys(["vhlo.abs", "vhlo.multiply"], 1e18)
+# Of these XLA makes NaN of an infinite part, and IREE what the other parts give.
+_BY_PARTS |= dict.fromkeys(kinds("convolution dot dot_general einsum"), 1e18)
 _MADE_OF_PARTS = "vhlo.complex_v1"
 _CONVERT = "vhlo.convert_v1"
 _CLAMP, _MAXIMUM = "vhlo.clamp_v1", "vhlo.maximum_v1"
@@ -206,16 +208,10 @@ def _is_nothing(reading: Reading, visit: Visit) -> bool:
 
 def _cancels(reading: Reading, visit: Visit, kind: str) -> bool:
     """Say whether an xor has one operand twice, or an and has it with its complement."""
-    operands, sources = visit.operands, visit.sources
+    operands = visit.operands
     if len(operands) != 2 or kind not in {_AND, _XOR}:
         return False
-    if kind == _XOR:
-        return operands[0] == operands[1]
-    made = [None if one is None else reading.walk[one[0]] for one in sources]
-    return any(
-        one is not None and one.name.startswith(_NOT) and other in one.operands
-        for one, other in zip(made, reversed(operands), strict=True)
-    )
+    return operands[0] == operands[1] if kind == _XOR else takes_its_opposite(reading, visit)
 
 
 def _becoming_integers(reading: Reading) -> Iterator[tuple[Visit, frozenset[str]]]:

@@ -1,0 +1,184 @@
+"""Arguments of main that make no difference: what a compiler removes before it is called with them.
+
+IREE up to 3.8 ends where it is called with an argument of which it removed all uses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.prediction.canonical import may_not_run
+from portable.prediction.computing import WHOLE
+from portable.prediction.form import (
+    GATHERS,
+    FormRule,
+    kinds,
+    repeated,
+    taken,
+    takes_its_opposite,
+)
+from portable.prediction.functions import CALLS
+from portable.prediction.simplified import FLOATS
+from portable.prediction.unused import KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from portable.bytecode.operations import Source
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
+
+__all__ = ["UNNEEDED"]
+
+# Of which no operand counts for a result: of a call `Flow` knows what its function does with them.
+_APART = CALLS.keys() | {"vhlo.get_dimension_size"}
+# Ops of a program that computes nothing.
+_HANDING_ON = frozenset({"builtin.module", "vhlo.func_v1", "vhlo.reshape_v1", "vhlo.return_v1"})
+_FUNCTION, _IMAG, _SELECT = "vhlo.func_v1", "vhlo.imag_v1", "vhlo.select_v1"
+_SLICE, _UPDATE = "vhlo.dynamic_slice_v1", "vhlo.dynamic_update_slice_v1"
+_COMPARE, _DIVIDE = "vhlo.compare", "vhlo.divide"
+# Ops that give one number when both operands are one value, those that do when one is what the
+# other is not, and those that may for other reasons.
+_CANCELLING, _DENYING = kinds("compare subtract xor"), kinds("and or xor")
+_FOLDABLE = (
+    _CANCELLING
+    | _DENYING
+    | kinds(
+        "clamp divide dynamic_slice gather maximum minimum multiply power remainder shift_left"
+        " shift_right_logical torch_index_select"
+    )
+)
+
+
+def _takes_what_nothing_needs(reading: Reading) -> bool | None:
+    """Find an argument of main from which nothing is computed, as what asks for its shape alone.
+
+    Perhaps it is one of which all uses may be folded, as a product by zero is. A program that
+    computes nothing at all has none: nothing is called with its arguments.
+    """
+    ignored = dict(_ignored(reading))
+    if _is_unneeded(reading, ignored):
+        return True
+    folding = {} if reading.is_large else dict(_folding(reading))
+    return None if folding and _is_unneeded(reading, folding | ignored) else False
+
+
+def _folding(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
+    """Yield the ops whose result may be one known number, each with all of its operands."""
+    for visit in reading.walk.of(_FOLDABLE):
+        results, operands = visit.operation.results, visit.operands
+        if visit.number in reading.folded or len(results) != 1:
+            continue
+        least, most = reading.ranges.at((visit.number, 0))
+        if least == most or _is_decided(reading, visit):
+            yield visit.number, range(len(operands))
+
+
+def _is_decided(reading: Reading, visit: Visit) -> bool:
+    """Say whether an op gives the same of any values that it may have, but no result by the text.
+
+    It takes a value twice or with its opposite, divides by zero, or compares with NaN.
+    """
+    kind, types = reading.kinds[visit.operation.name], {*taken(reading, visit)}
+    whole = types <= WHOLE | {"bool_v1"}
+    if kind == _COMPARE and types <= FLOATS.keys():
+        whole = reading.case(visit.operation, "compare_type") == "TOTALORDER"
+        constants = map(visit.constant, () if whole else visit.sources)
+        if any(one is not None and reading.floats(one).has_nan for one in constants):
+            return True
+    if kind == _DIVIDE:
+        return whole and reading.ranges.of(visit)[1:] == [(0, 0)]
+    if kind in _CANCELLING and whole and len({*visit.operands}) == 1:
+        return True
+    return kind in _DENYING and takes_its_opposite(reading, visit)
+
+
+def _is_unneeded(reading: Reading, ignored: dict[int, Collection[int]]) -> bool:
+    """Say whether main has an argument that nothing needs.
+
+    Args:
+        reading: An artifact's ops.
+        ignored: By the numbers of operations, which of their operands make no difference.
+    """
+    if reading.main is None or _HANDING_ON.issuperset(reading.names):
+        return False
+    arguments, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
+    walk = reading.walk
+    functions = [*walk.of([_FUNCTION])]
+    unrun = {loop.number for loop in may_not_run(reading, surely=True)}
+    plain = len(functions) == 1 and not ignored and not unrun
+    if plain and _uses_everything(reading, len(arguments)):
+        return False
+    flow, main = reading.flow, reading.functions.main
+    ends = {(main, at) for at in range(len(given))}
+    for visit in walk.of(KEPT):
+        ends.update(flow.operands(visit))
+    sizes = [size for type_ in arguments for size in reading.dimensions(type_) or ()]
+    # The shape of an argument is none of its type where a dimension is open.
+    apart = _APART if min(sizes, default=0) >= 0 else CALLS.keys()
+    needed = flow.behind(ends, apart, ignored, unrun)
+    return any((main, ~at) not in needed for at in range(len(arguments)))
+
+
+def _of_nothing(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
+    """Yield the operations whose results have no elements, each with all of its operands.
+
+    Of a large program none: its types are many.
+    """
+    if reading.is_large:
+        return
+    results = {one for signature in reading.signatures for one in signature.results}
+    empty = {one for one in results if 0 in (reading.dimensions(one) or ())}
+    for visit in reading.walk if empty else ():
+        if empty.issuperset(visit.operation.results) and visit.operation.results:
+            yield visit.number, range(len(visit.operands))
+
+
+def _ignored(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
+    """Yield operations by their numbers, with those operands that make no difference."""
+    yield from _of_nothing(reading)
+    for visit in reading.walk.of([_SELECT]):
+        constant = visit.constant(visit.sources[0] if visit.sources else None)
+        least, most = (0, 1) if constant is None else reading.ends(constant)
+        if least == most:
+            yield visit.number, (1 + most,)
+    for visit in reading.walk.of([_IMAG, _SLICE, _UPDATE, *GATHERS]):
+        types_ = [*map(reading.flow.type, reading.flow.operands(visit))]
+        shape = types_ and reading.dimensions(types_[0])
+        found: Collection[int] = ()
+        if visit.name == _IMAG:
+            found = range(types_[:1] == [*visit.operation.results])
+        elif shape and visit.name in GATHERS:
+            sizes = repeated(reading.numbers(visit.operation, "slice_sizes"), len(shape))
+            chosen_in = reading.numbers(visit.operation, "start_index_map")
+            whole = all(at < len(shape) and sizes[at] == shape[at] for at in chosen_in)
+            found = range(1, 1 + whole)
+        elif shape:
+            first = 1 + (visit.name == _UPDATE)
+            window = (*types_[1:2], None)[0] if first > 1 else (*visit.operation.results, None)[0]
+            pairs = zip(shape, reading.dimensions(window) or (), strict=False)
+            found = [first + at for at, (whole, size) in enumerate(pairs) if whole == size]
+        if found:
+            yield visit.number, found
+
+
+def _uses_everything(reading: Reading, count: int) -> bool:
+    """Say whether all arguments of a program of one function are operands, and all results too."""
+    if not _APART.isdisjoint(reading.kinds):
+        return False
+    given: set[Source] = set()
+    used: set[Source] = set()
+    arguments: set[int] = set()
+    for visit in reading.walk:
+        sources = visit.sources
+        given.update((visit.number, at) for at in range(len(visit.operation.results)))
+        used.update(filter(None, sources))
+        if None in sources:
+            arguments.update(visit.operands)
+    return given <= used and arguments.issuperset(range(count))
+
+
+UNNEEDED: dict[str, FormRule] = {
+    "argument from which nothing is computed": FormRule(_takes_what_nothing_needs, across=True),
+}
+"""Forms as advisories.toml names them, each with how to find it; see `forms`."""
