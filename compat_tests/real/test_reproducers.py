@@ -17,6 +17,11 @@ FINDINGS = Path(__file__).parents[2] / "docs" / "findings"
 # Whether each shows it.
 SHOWN = {(name, on): shown for name, of in reproducers().items() for on, shown in of.items()}
 
+# Shown where LLVM makes vectors of a loop, which it does by what it knows of the processor; where
+# that has none of these instructions both results were seen.
+_BY_VECTORS = {"remainder-of-bf16-constants": "avx512_bf16"}
+_PROCESSOR = Path("/proc/cpuinfo")
+
 
 def test_every_finding_has_a_reproducer() -> None:
     """And is tried below; of 20 lines at most."""
@@ -32,6 +37,9 @@ def test_every_finding_has_a_reproducer() -> None:
 )
 def test_a_reproducer_shows_it(name: str, on: str) -> None:
     """It exits with 1, or crashes, where the result is wrong, and with 0 where it is right."""
+    has = _PROCESSOR.read_text("utf-8").split() if name in _BY_VECTORS else ()
+    if SHOWN[name, on] and name in _BY_VECTORS and _BY_VECTORS[name] not in has:
+        pytest.skip(f"this processor has no {_BY_VECTORS[name]}, by which it shows")
     own = FINDINGS / name / f"reproduce_{on.partition(' ')[0]}.py"
     program = own if own.exists() else own.with_name("reproduce.py")
     environment = Environments().get(find_release(on), to_execute=True)

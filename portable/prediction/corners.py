@@ -502,14 +502,18 @@ def _truths(reading: Reading, one: OpSignature, name: str, count: int) -> list[b
     return [bool(byte >> bit & 1) for byte in held for bit in range(8)][:count]
 
 
-def _fits_once(reading: Reading) -> bool:
-    """Find a window that fits once over more than it covers."""
-    return any(
-        window.fits_once
-        for one in _used(reading, _CONVOLUTION, _REDUCE_WINDOW)
-        if one.results
-        for window in _windows(reading, one)
-    )
+def _fits_once(op: str) -> FormRule:
+    """Find a window of an op that fits once over more than it covers."""
+
+    def find(reading: Reading) -> bool:
+        return any(
+            window.fits_once
+            for one in _used(reading, op)
+            if one.results
+            for window in _windows(reading, one)
+        )
+
+    return FormRule(find, (ops(op),))
 
 
 def _moves_by_one(reading: Reading) -> bool:
@@ -734,14 +738,18 @@ CORNERS: dict[str, FormRule] = {
     ),
     "scatter of windows that are part of a dimension": FormRule(_scatters_parts, (ops(*SCATTERS),)),
     "stable sort of several operands": FormRule(_is_stable, (ops(_SORT),)),
-    "window that fits once because of its stride, and leaves elements over": FormRule(
-        _fits_once, (ops(_CONVOLUTION, _REDUCE_WINDOW),)
+    "convolution whose window fits once because of its stride, and leaves elements over": (
+        _fits_once(_CONVOLUTION)
+    ),
+    "reduce_window that fits once because of its stride, and leaves elements over": (
+        _fits_once(_REDUCE_WINDOW)
     ),
     "convolution in one group over two or three dimensions, stride or dilation of 1": FormRule(
         _moves_by_one, (ops(_CONVOLUTION),)
     ),
-    "one number of the normal distribution in several dimensions": FormRule(
-        _draws_one, (ops(_DRAW),)
+    # Perhaps not where another op takes it.
+    "one number of the normal distribution in several dimensions": weaken(
+        FormRule(_draws_one, (ops(_DRAW),))
     ),
     "one number of the normal distribution that a barrier keeps": FormRule(
         _keeps_one_drawn, (ops(_DRAW), ops(_BARRIER))

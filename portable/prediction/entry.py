@@ -21,12 +21,12 @@ __all__ = ["ENTRY", "aliased", "dictionaries"]
 
 _MODULE = "builtin.module"
 _FUNCTION, _CALL = "vhlo.func_v1", "vhlo.call_v1"
-_RETURN = "vhlo.return_v1"
+_RETURN, _EINSUM = "vhlo.return_v1", "vhlo.unary_einsum_v1"
 # Which do not compute from numbers; and which may compute nothing, or hand on what they take.
 _SHAPED = frozenset({"vhlo.get_dimension_size"})
 _WHOLE = kinds("case if reshape while") | CALLS.keys()
 _UPDATE = "vhlo.dynamic_update_slice_v1"
-_NO_ARGUMENT = -1
+_NO_ARGUMENT = _NO_FUNCTION = -1
 # What may update operands in place, and how many of the first ones; None for all.
 _UPDATED = {
     "vhlo.sort_v1": None,
@@ -316,6 +316,17 @@ def _order(mode: str) -> list[str] | bool | None:
     return sorted(one.lstrip("0") or "0" for one in filter(None, mode[1:-1].split(",")))
 
 
+def _keeps_an_einsum(reading: Reading) -> bool:
+    """Find a unary_einsum in a function that main does not need."""
+    function = _NO_FUNCTION
+    for visit in reading.walk.of([_FUNCTION, _EINSUM]):
+        if visit.name == _FUNCTION:
+            function = visit.number
+        elif function not in reading.functions.reached:
+            return True
+    return False
+
+
 ENTRY: dict[str, FormRule] = {
     "no function named main": FormRule(lambda reading: reading.main is None),
     "function main that is private": FormRule(
@@ -337,6 +348,9 @@ ENTRY: dict[str, FormRule] = {
     "function that calls itself": FormRule(_calls_itself, (ops(*CALLS),)),
     "function that calls itself, and that main does not need": FormRule(
         _calls_itself_unused, (ops(*CALLS),)
+    ),
+    "unary_einsum in a function that main does not need": FormRule(
+        _keeps_an_einsum, (ops(_EINSUM),)
     ),
     "argument or result that is not ranked": _takes("unranked_tensor", elements=False),
     "argument or result of tf32 or index": _takes("tf31", "index"),

@@ -296,6 +296,20 @@ def _sorts_packed_constants(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _sorts_one_number(reading: Reading) -> bool | None:
+    """Find a sort of several dimensions of one constant number; perhaps of several operands."""
+    alike, perhaps = functools.cache(functools.partial(is_one_number, reading)), False
+    for visit in reading.walk.of([_SORT]):
+        constants = [*map(visit.constant, visit.sources)]
+        same = [one for one in constants if one is not None and alike(one)]
+        shape = reading.dimensions((*visit.operation.results, None)[0])
+        if same and len(shape or ()) >= _SEVERAL:
+            if len(constants) == 1:
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
 def _sorts_constants_with_f8(reading: Reading) -> bool | None:
     """Find perhaps a sort of constants of which some are f8, and some neither that nor booleans.
 
@@ -340,6 +354,9 @@ INDICES: dict[str, FormRule] = {
     ),
     "sort of a constant of booleans or f8, of several dimensions": FormRule(
         _sorts_packed_constants, (ops(_SORT), types(_PACKED), ops(CONSTANT)), across=True
+    ),
+    "sort of one number throughout, of several dimensions": FormRule(
+        _sorts_one_number, (ops(_SORT),)
     ),
     "sort of constants of which some are f8 and some are not": FormRule(
         _sorts_constants_with_f8, (ops(_SORT), types(F8), ops(CONSTANT)), across=True

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from portable.bytecode.operations import like
 from portable.prediction.canonical import may_not_run
 from portable.prediction.constants import is_one_number
-from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.form import FormRule, kinds, ops, types, weaken
 from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["LOOPS", "ends_of_loops", "taken_results"]
+__all__ = ["LOOPS", "carried_in_vain", "ends_of_loops", "taken_results"]
 
 _WHILE, _RETURN, _FUNCTION = "vhlo.while_v1", "vhlo.return_v1", "vhlo.func"
 _COMPARE, _ADD, _CONVERT = "vhlo.compare_v1", "vhlo.add", "vhlo.convert"
@@ -79,6 +79,25 @@ def _gives_what_is_outside(reading: Reading) -> bool | None:
             return True
         perhaps |= bool(lost - taken)
     return None if perhaps else False
+
+
+def carried_in_vain(reading: Reading) -> set[tuple[int, int]]:
+    """Return where operations take what a loop carries and nothing takes, nor its result.
+
+    Args:
+        reading: An artifact's ops.
+
+    Returns:
+        Operations by their numbers, loops and what ends their bodies, with the operand.
+    """
+    loops, ends = _partly_used(reading), ends_of_loops(reading)
+    _look_inside(reading, loops)
+    return {
+        (operation, at)
+        for number, loop in loops.items()
+        for at in {*loop.unused} - loop.asked - loop.kept - loop.called - loop.given
+        for operation in (number, *(one.number for one in ends.get(number, ())[1:]))
+    }
 
 
 def _leaves_what_it_carries(reading: Reading) -> bool | None:
@@ -340,6 +359,29 @@ def _goes_on_outside(reading: Reading) -> bool | None:
     return False
 
 
+def _hands_on_a_constant(reading: Reading) -> bool | None:
+    """Find a loop that gives a constant of different numbers to another value that it carries.
+
+    Or the other one to that. Perhaps not where the other begins with one number everywhere.
+    """
+    walk, alike = reading.walk, functools.cache(functools.partial(is_one_number, reading))
+    perhaps = False
+    for number, (_, ends) in ends_of_loops(reading).items():
+        loop, first = walk[number], reading.firsts[ends.number]
+        constants = [*map(loop.constant, loop.sources)]
+        for at, (source, value) in enumerate(zip(ends.sources, ends.operands, strict=True)):
+            place = value - first
+            if source is not None or place == at or not 0 <= place < len(constants) > at:
+                continue
+            pair = constants[at], constants[place]
+            if all(one is None or alike(one) for one in pair):
+                continue
+            if not any(one is not None and alike(one) for one in pair):
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
 def _gives_what_is_computed_outside(reading: Reading) -> bool | None:
     """Find perhaps a loop of which a value is, from the second turn on, computed outside of it.
 
@@ -493,6 +535,12 @@ LOOPS: dict[str, FormRule] = {
     ),
     "loop that replaces a constant of different numbers by a value from outside": FormRule(
         _goes_on_outside, (ops(_WHILE),), across=True
+    ),
+    "loop that gives a constant of different numbers to another value that it carries": FormRule(
+        _hands_on_a_constant, (ops(_WHILE),), across=True
+    ),
+    "loop that gives a constant of different numbers to another value, of which it may lose some": (
+        weaken(FormRule(_hands_on_a_constant, (ops(_WHILE),), across=True))
     ),
     "loop that replaces what it carries by what is computed outside of it": FormRule(
         _gives_what_is_computed_outside, (ops(_WHILE),), across=True

@@ -201,6 +201,17 @@ def _copies_itself(reading: Reading) -> bool | None:
     return None if any(visit.name not in _RESHAPES for _, visit, _ in _updates(reading)) else False
 
 
+def _copies_a_part(reading: Reading) -> bool | None:
+    """Find perhaps a value that is updated by a part of itself, whichever."""
+    for visit in reading.walk.of([_UPDATE]):
+        source = visit.sources[1] if len(visit.sources) > 1 else None
+        made = None if source is None else reading.walk[source[0]]
+        cut = made is not None and made.name in {_SLICE, _DYNAMIC_SLICE}
+        if made is not None and cut and made.operands[:1] == visit.operands[:1]:
+            return None
+    return False
+
+
 def _without_ones(shape: Sequence[int]) -> list[int]:
     return [size for size in shape if size != 1]
 
@@ -343,6 +354,9 @@ def _is_over_three(reading: Reading, product: OpSignature) -> bool:
 MERGED: dict[str, FormRule] = {
     "update of a value by an earlier part of itself": FormRule(
         _copies_itself, (ops(_UPDATE, *SCATTERS),), across=True
+    ),
+    "update of a value by any part of itself": FormRule(
+        _copies_a_part, (ops(_UPDATE), ops(_SLICE, _DYNAMIC_SLICE)), across=True
     ),
     "update of a value by an earlier part of itself that is reshaped": FormRule(
         _updates_by_itself, (ops(_UPDATE, *SCATTERS), ops(*_RESHAPES)), across=True

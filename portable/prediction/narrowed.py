@@ -10,15 +10,16 @@ none of that type. It does so of what it cannot fold, where an op takes the numb
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.computing import WHOLE
 from portable.prediction.flow import INSIDE, by_the_first
-from portable.prediction.form import SIXTEEN_BITS, FormRule, adds_some, kinds, ops, types
+from portable.prediction.form import SIXTEEN_BITS, FormRule, adds_some, kinds, ops, taken, types
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from portable.bytecode.operations import Source
     from portable.prediction.flow import Value
@@ -54,6 +55,11 @@ _NOT_FOLDED = kinds(
     "atan2 cbrt compare cosine dot dot_general exponential exponential_minus_one imag log"
     " log_plus_one logistic power real reduce round_nearest_afz rsqrt sine sqrt tan tanh"
 )
+# What IREE folds of these up to 3.1, and what it does not.
+_ONCE_FOLDING = _MOVING | kinds("add constant iota multiply subtract")
+_ONCE_KEPT = _NOT_FOLDED | kinds("abs divide floor maximum minimum negate remainder sign")
+_CONVOLUTION = "vhlo.convolution_v1"
+_BITS = re.compile(r"(bf|f|u?i)(\d+)")
 # Of so many elements an iota is a constant.
 _FOLDED = 8
 
@@ -121,32 +127,45 @@ def _is_long(reading: Reading, visit: Visit) -> bool:
     return shape is None or not 0 <= math.prod(shape) <= _FOLDED
 
 
-def _takes_a_computed_number(reading: Reading) -> bool | None:
+def _takes_a_computed_number(
+    taking: Collection[str], kept: Collection[str], folding: Collection[str]
+) -> Callable[[Reading], bool | None]:
     """Find a number of 16 bits that is computed from constants, and taken as one.
 
     Perhaps of some ops it folds what they compute.
+
+    Args:
+        taking: The ops that take it.
+        kept: Those of which what they compute is not folded.
+        folding: Those of which it is.
     """
-    taken = {
-        source[0]
-        for visit in reading.walk.of(_TAKING)
-        for source in _numbers(reading, visit)
-        if source and source[0] not in visit.constants and source[0] in reading.folded
-        if like(visit.operation) in reading.used and _is_filled(reading, visit)
-    }
-    computed = _computed(reading) if taken else {}
-    found = {computed[number] for number in taken & computed.keys()}
-    return True if True in found else None if found else False
+
+    def find(reading: Reading) -> bool | None:
+        given = {
+            source[0]
+            for visit in reading.walk.of(taking)
+            for source in _numbers(reading, visit)
+            if source and source[0] not in visit.constants and source[0] in reading.folded
+            if like(visit.operation) in reading.used and _is_filled(reading, visit)
+        }
+        computed = _computed(reading, kept, folding) if given else {}
+        found = {computed[number] for number in given & computed.keys()}
+        return True if True in found else None if found else False
+
+    return find
 
 
-def _computed(reading: Reading) -> dict[int, bool | None]:
+def _computed(
+    reading: Reading, kept: Collection[str], folding: Collection[str]
+) -> dict[int, bool | None]:
     """Return the ops that are computed from constants and not folded; None where it may be."""
     found: dict[int, bool | None] = {}
     for number in sorted(reading.folded):
         kind = reading.kinds[reading.walk.head(number).name]
         before = [source[0] for source in reading.walk[number].sources if source]
-        if kind in _NOT_FOLDED or (kind in _CUTTING and not _is_one(reading, before[:1])):
+        if kind in kept or (kind in _CUTTING and not _is_one(reading, before[:1])):
             found[number] = True
-        elif kind in _FOLDING:
+        elif kind in folding:
             inherited = [found[one] for one in before if one in found]
             if inherited:
                 found[number] = True if True in inherited else None
@@ -187,12 +206,54 @@ def _is_filled(reading: Reading, visit: Visit) -> bool:
     return visit.number not in reading.folded and adds_some(reading, visit.operation)
 
 
+def _convolves_what_it_widens(reading: Reading) -> bool:
+    """Find a convolution of what a conversion makes wider, and of what it does not, or not so.
+
+    IREE leaves the conversion to the convolution, of which both operands have one type then.
+    """
+    for visit in reading.walk.of([_CONVOLUTION]):
+        if like(visit.operation) in reading.used:
+            before = [_before_widening(reading, source) for source in visit.sources]
+            if len({*before}) > 1:
+                return True
+    return False
+
+
+def _before_widening(reading: Reading, source: Source | None) -> str:
+    """Return the element type of what a conversion makes wider; empty of another op."""
+    made = None if source is None else reading.walk[source[0]]
+    if made is None or reading.kinds[made.operation.name] != _CONVERT:
+        return ""
+    narrow = "".join(taken(reading, made))
+    kind, bits = _size(narrow)
+    to, wide = _size(reading.element(reading.result(made.operation)))
+    return narrow if bits < wide and ("f" in to or "f" not in kind) else ""
+
+
+def _size(element: str) -> tuple[str, int]:
+    """Return of what kind a type is, and how many bits it has."""
+    found = _BITS.match("i1_v1" if element == "bool_v1" else element)
+    return (found[1], int(found[2])) if found else ("", 0)
+
+
 NARROWED: dict[str, FormRule] = {
     "bf16 made of integers by way of a wider float, or an iota of it": FormRule(
         _narrows_integers, (types([_BFLOAT16]), ops(_CONVERT, *_IOTAS))
     ),
     "number of f16 or bf16 computed from constants that pads, begins a reduce or clamps": FormRule(
-        _takes_a_computed_number, (types(SIXTEEN_BITS), ops(*_TAKING)), across=True
+        _takes_a_computed_number(_TAKING, _NOT_FOLDED, _FOLDING),
+        (types(SIXTEEN_BITS), ops(*_TAKING)),
+        across=True,
+    ),
+    "number of f16 or bf16 computed other than by sums and products that pads or begins a reduce": (
+        FormRule(
+            _takes_a_computed_number(_TAKING - {_CLAMP}, _ONCE_KEPT, _ONCE_FOLDING),
+            (types(SIXTEEN_BITS), ops(*_TAKING)),
+            across=True,
+        )
+    ),
+    "convolution of what one conversion makes wider": FormRule(
+        _convolves_what_it_widens, (ops(_CONVOLUTION), ops(_CONVERT)), across=True
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -295,6 +295,8 @@ def _power(x: Ends, y: Ends, element: str) -> Ends:
 
 def _shifted(_: Ends, y: Ends, element: str) -> Ends:
     """Return what is left of bits that are all shifted out: zero."""
+    if element not in WHOLE:
+        return ANY
     least, most = _whole_type(element)
     return _ZERO if y[0] >= int(most - least).bit_length() or y[1] < 0 else ANY
 

@@ -18,6 +18,7 @@ from portable.prediction.form import (
     takes_its_opposite,
 )
 from portable.prediction.functions import CALLS
+from portable.prediction.loops import carried_in_vain
 from portable.prediction.simplified import FLOATS
 from portable.prediction.unused import KEPT
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from portable.bytecode.operations import Source
+    from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -36,6 +38,13 @@ _APART = CALLS.keys() | {"vhlo.get_dimension_size"}
 _HANDING_ON = frozenset({"builtin.module", "vhlo.func_v1", "vhlo.reshape_v1", "vhlo.return_v1"})
 _FUNCTION, _IMAG, _SELECT = "vhlo.func_v1", "vhlo.imag_v1", "vhlo.select_v1"
 _SLICE, _UPDATE = "vhlo.dynamic_slice_v1", "vhlo.dynamic_update_slice_v1"
+# The operand that says only how great a result is whose type says so too.
+_SIZED = {
+    "vhlo.dynamic_broadcast_in_dim_v1": 1,
+    "vhlo.dynamic_iota_v1": 0,
+    "vhlo.dynamic_reshape_v1": 1,
+    "vhlo.real_dynamic_slice_v1": 2,
+}
 _COMPARE, _DIVIDE = "vhlo.compare", "vhlo.divide"
 # Ops that give one number when both operands are one value, those that do when one is what the
 # other is not, and those that may for other reasons.
@@ -59,8 +68,22 @@ def _takes_what_nothing_needs(reading: Reading) -> bool | None:
     ignored = dict(_ignored(reading))
     if _is_unneeded(reading, ignored):
         return True
-    folding = {} if reading.is_large else dict(_folding(reading))
-    return None if folding and _is_unneeded(reading, folding | ignored) else False
+    if reading.is_large:
+        return False
+    folding = dict(_folding(reading))
+    perhaps = bool(folding) and _is_unneeded(reading, folding | ignored)
+    return None if perhaps or _is_carried_in_vain(reading) else False
+
+
+def _is_carried_in_vain(reading: Reading) -> bool:
+    """Say whether nothing takes an argument of main but loops that carry it and do nothing."""
+    vain, flow = carried_in_vain(reading), reading.flow
+    lost: set[Value] = set()
+    needed: set[Value] = set()
+    for visit in reading.walk if vain else ():
+        for at, value in enumerate(flow.operands(visit)):
+            (lost if (visit.number, at) in vain else needed).add(value)
+    return any(value[0] == reading.functions.main and value[1] < 0 for value in lost - needed)
 
 
 def _folding(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
@@ -100,8 +123,9 @@ def _is_unneeded(reading: Reading, ignored: dict[int, Collection[int]]) -> bool:
         reading: An artifact's ops.
         ignored: By the numbers of operations, which of their operands make no difference.
     """
-    if reading.main is None or _HANDING_ON.issuperset(reading.names):
+    if reading.main is None:
         return False
+    handing = {at for at, name in enumerate(reading.names) if name in _HANDING_ON}
     arguments, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
     walk = reading.walk
     functions = [*walk.of([_FUNCTION])]
@@ -117,7 +141,9 @@ def _is_unneeded(reading: Reading, ignored: dict[int, Collection[int]]) -> bool:
     # The shape of an argument is none of its type where a dimension is open.
     apart = _APART if min(sizes, default=0) >= 0 else CALLS.keys()
     needed = flow.behind(ends, apart, ignored, unrun)
-    return any((main, ~at) not in needed for at in range(len(arguments)))
+    # Without one nothing is called.
+    computed = any(at >= 0 and walk.head(number).name not in handing for number, at in needed)
+    return computed and any((main, ~at) not in needed for at in range(len(arguments)))
 
 
 def _of_nothing(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
@@ -142,6 +168,11 @@ def _ignored(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
         least, most = (0, 1) if constant is None else reading.ends(constant)
         if least == most:
             yield visit.number, (1 + most,)
+    for visit in reading.walk.of(_SIZED):
+        results = [reading.dimensions(one) for one in visit.operation.results]
+        # A dynamic dimension is negative.
+        if all(one is not None and min(one, default=0) >= 0 for one in results):
+            yield visit.number, (_SIZED[visit.name],)
     for visit in reading.walk.of([_IMAG, _SLICE, _UPDATE, *GATHERS]):
         types_ = [*map(reading.flow.type, reading.flow.operands(visit))]
         shape = types_ and reading.dimensions(types_[0])
@@ -173,7 +204,7 @@ def _uses_everything(reading: Reading, count: int) -> bool:
         sources = visit.sources
         given.update((visit.number, at) for at in range(len(visit.operation.results)))
         used.update(filter(None, sources))
-        if None in sources:
+        if None in sources and not reading.walk.apart[visit.number]:
             arguments.update(visit.operands)
     return given <= used and arguments.issuperset(range(count))
 

@@ -20,6 +20,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from packaging.version import Version as PackageVersion
+
 from portable.escaping import shortened
 from portable.features import FeatureKind
 from portable.features.rules import rules
@@ -44,7 +46,12 @@ from portable.releases.advisory import (
     untried_for,
 )
 from portable.releases.assumption import assuming, assumption_about, find_assumptions
-from portable.releases.capability import Ability, capabilities_of, computed_everywhere
+from portable.releases.capability import (
+    COMMUNICATING,
+    Ability,
+    capabilities_of,
+    computed_everywhere,
+)
 from portable.releases.refusal import dialect_readers, refusals
 from portable.system.arguments import demand_type
 from portable.verdict import Basis, Diagnostic, NotKnown, Outcome, Severity, Stage, Verdict
@@ -526,7 +533,15 @@ class _Facts(NamedTuple):
 
     def _lowered(self, release: Release) -> Iterator[str]:
         """Yield the op signatures that a Release does not remove before it refuses them."""
-        removed = () if release.distribution in _REFUSING_FIRST else self.unused
+        since = _REFUSING_FIRST.get(release.distribution)
+        early = since is not None and PackageVersion(release.version) < since
+        # What devices tell each other stays for a time, and what that takes with it.
+        told = any(one.partition(" ")[0] in COMMUNICATING for one in self.unused)
+        removed = {
+            one
+            for one in self.unused
+            if since is None or (early and not told and _QUANTIZED in one.split())
+        }
         return (one for one in self.signatures or () if one not in removed)
 
 
@@ -535,8 +550,9 @@ _FOLDED, _FOUR_BITS = "i4 or ui4", frozenset({"i4", "ui4"})
 # What computes constant expressions for its own host, and bodies by other code: some of the ops
 # that it refuses elsewhere it compiles there, as ceil of f64 and conversions of integers to bf16.
 _SHELTERING = frozenset({"iree-base-compiler"})
-# What refuses some ops before it removes those that nothing uses.
-_REFUSING_FIRST = frozenset({"iree-base-compiler"})
+# What refuses some ops before it removes those that nothing uses, and since when quantized ones.
+_REFUSING_FIRST = {"iree-base-compiler": PackageVersion("3.12")}
+_QUANTIZED = "quant"
 # What a failing op signature leads to, and in words.
 _FAILING = {
     Ability.REFUSES: (Outcome.INCOMPATIBLE, Stage.COMPILE, "refused"),

@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from .answer import Refused, Unavailable
-from .tensors import dtype_named
+from .tensors import dtype_named, stored_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,17 @@ __all__ = ["Iree"]
 DRIVER = "local-task"
 # What the runtime raises when the compiled module says no, or an array does not fit.
 REFUSALS = (RuntimeError, ValueError, TypeError, IndexError)
-# What the program computed, and its Python API has no array for: bf16 and f8 up to 3.11.
+# What its Python API says of a result of which it has no array: of bf16 and f8 up to 3.11.
 _NO_ARRAY = "numpy dtype mapping"
+# What IREE calls the types of which numpy has none, and its Python API takes no array up to 3.8.
+_ELEMENTS = {
+    "bfloat16": "BFLOAT_16",
+    "float8_e4m3fn": "FLOAT_8_E4M3_FN",
+    "float8_e4m3fnuz": "FLOAT_8_E4M3_FNUZ",
+    "float8_e5m2": "FLOAT_8_E5M2",
+    "float8_e5m2fnuz": "FLOAT_8_E5M2_FNUZ",
+    "float8_e8m0fnu": "FLOAT_8_E8M0_FNU",
+}
 
 
 class Iree:
@@ -90,21 +99,51 @@ class Iree:
 
         Raises:
             Refused: The compiler or the runtime says no.
-            Unavailable: A result cannot be brought here.
+            Unavailable: The runtime has no array of an input.
         """
         main = self.compile(program)
         try:
-            given = main(*inputs)
+            given = main(*map(self._given, inputs))
             several = given if isinstance(given, (list, tuple)) else [given] * bool(results)
             # Only now it is known whether what was queued went well.
-            taken = [one.to_host() if hasattr(one, "to_host") else one for one in several]
+            taken = [
+                _to_host(one, told) if hasattr(one, "to_host") else one
+                for one, told in zip(several, results, strict=True)
+            ]
         except REFUSALS as refusal:
-            if _NO_ARRAY in str(refusal):
-                raise Unavailable("its runtime has no numpy array for a result") from None
             # Up to 3.11 a device ends whatever follows a program that failed on its queue.
             self._begin()
             raise _refused(refusal) from None
         return [_array(one, told) for one, told in zip(taken, results, strict=True)]
+
+    def _given(self, array: Any) -> Any:
+        """Return an input as the Python API takes it, by its bits where that has no such type."""
+        runtime = self._runtime
+        if stored_dtype(array.dtype) == array.dtype:
+            return array
+        element = getattr(runtime.HalElementType, _ELEMENTS.get(array.dtype.name, ""), None)
+        if element is None:
+            raise Unavailable(f"its runtime has no array of {array.dtype.name}")
+        device = self._config.device
+        view = device.allocator.allocate_buffer_copy(
+            memory_type=runtime.MemoryType.DEVICE_LOCAL,
+            allowed_usage=runtime.BufferUsage.DEFAULT | runtime.BufferUsage.MAPPING,
+            device=device,
+            buffer=array.view(stored_dtype(array.dtype)),
+            element_type=element,
+        )
+        return runtime.DeviceArray(device, view)
+
+
+def _to_host(result: Any, told: Payload) -> Any:
+    """Return a result as an array, of its bits where the Python API has no such type."""
+    try:
+        return result.to_host()
+    except REFUSALS as refusal:
+        if _NO_ARRAY not in str(refusal):
+            raise
+    view = result._buffer_view  # noqa: SLF001 (nothing else leads to it)
+    return view.map().asarray(view.shape, stored_dtype(dtype_named(told["dtype"]))).copy()
 
 
 def _refused(refusal: Exception) -> Refused:
