@@ -506,7 +506,12 @@ def test_small_differences_decide_on_older_iree(name: str, version: str) -> None
 
 @pytest.mark.parametrize(
     ("name", "same"),
-    [("argument_by_itself_xor", None), ("argument_times_zero", None), ("argument_doubled", True)],
+    [
+        *(("argument_by_itself_xor", None), ("argument_times_zero", None)),
+        *(("argument_doubled", True), ("dynamic_reshape_by_an_argument", False)),
+        *(("real_dynamic_slice_by_arguments", False), ("reduce_of_two_constants", False)),
+        *(("unary_einsum_unused", True), ("while_of_outside_asked_other", None)),
+    ],
 )
 def test_an_argument_that_is_folded_away_is_unused(name: str, same: bool | None) -> None:
     """IREE before 3.9 ends at an argument that nothing uses, also where it removes the uses."""
