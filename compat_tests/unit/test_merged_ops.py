@@ -87,6 +87,7 @@ def test_a_program_has_the_form_that_it_is_for(name: str) -> None:
     # What stands beside many others.
     alone = {
         "update of a value by an earlier part of itself",
+        "update of a value by any part of itself",
         "maximum or minimum of floats of which the second may be NaN",
         "clamp of floats",
         "clamp of floats other than from one constant number to constants",

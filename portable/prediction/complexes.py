@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.computing import complex_splat
-from portable.prediction.form import FormRule, adds_some, ops, types, weaken
+from portable.prediction.form import FormRule, adds_some, kinds, ops, types, weaken
 from portable.prediction.products import CONTRACTING
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _CONSTANT, _IOTA = "vhlo.constant_v1", "vhlo.iota_v1"
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
 _PAD, _DYNAMIC_PAD = "vhlo.pad_v1", "vhlo.dynamic_pad_v1"
 _CONCATENATE = "vhlo.concatenate_v1"
+# What becomes a selection between elements of it.
+_SELECTING = kinds("atan2 clamp maximum minimum power select")
 # One of these alone it computes itself; what is made of it perhaps not.
 _PARTS = frozenset({"vhlo.imag_v1", "vhlo.real_v1"})
 _MULTIPLY = "vhlo.multiply_v1"
@@ -137,9 +139,32 @@ def _joins_ones(reading: Reading) -> bool:
     return False
 
 
+def _selects_one(reading: Reading) -> bool | None:
+    """Find an op that selects between complex numbers, of which one is a constant of one number.
+
+    Perhaps it is a computed one.
+    """
+    perhaps = False
+    for visit in reading.walk.of(_SELECTING):
+        results = visit.operation.results
+        if not results or reading.element(results[0]) != _COMPLEX:
+            continue
+        if like(visit.operation) not in reading.used or visit.number in reading.folded:
+            continue
+        for source in filter(None, visit.sources):
+            constant = visit.constant(source)
+            if constant is not None and complex_splat(reading, constant):
+                return True
+            perhaps |= constant is None and source[0] in reading.folded
+    return None if perhaps else False
+
+
 COMPLEXES: dict[str, FormRule] = {
     "constant of several complex<f64>": FormRule(
         _constants_of_complex_f64, (_HAS_COMPLEX, ops(_CONSTANT))
+    ),
+    "selection between complex numbers of which one is a constant": FormRule(
+        _selects_one, (_HAS_COMPLEX, ops(*_SELECTING)), across=True
     ),
     "pad of complex<f64> that adds some": FormRule(
         _pads_complex_f64, (_HAS_COMPLEX, ops(_PAD, _DYNAMIC_PAD))

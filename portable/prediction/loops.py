@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from portable.bytecode.operations import like
 from portable.prediction.canonical import may_not_run
 from portable.prediction.constants import is_one_number
-from portable.prediction.form import FormRule, kinds, ops, types, weaken
+from portable.prediction.form import FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
 
@@ -360,12 +360,11 @@ def _goes_on_outside(reading: Reading) -> bool | None:
 
 
 def _hands_on_a_constant(reading: Reading) -> bool | None:
-    """Find a loop that gives a constant of different numbers to another value that it carries.
+    """Find perhaps a loop that gives a constant of different numbers to another value, or takes it.
 
-    Or the other one to that. Perhaps not where the other begins with one number everywhere.
+    Which of them IREE loses was not found.
     """
     walk, alike = reading.walk, functools.cache(functools.partial(is_one_number, reading))
-    perhaps = False
     for number, (_, ends) in ends_of_loops(reading).items():
         loop, first = walk[number], reading.firsts[ends.number]
         constants = [*map(loop.constant, loop.sources)]
@@ -374,12 +373,9 @@ def _hands_on_a_constant(reading: Reading) -> bool | None:
             if source is not None or place == at or not 0 <= place < len(constants) > at:
                 continue
             pair = constants[at], constants[place]
-            if all(one is None or alike(one) for one in pair):
-                continue
-            if not any(one is not None and alike(one) for one in pair):
-                return True
-            perhaps = True
-    return None if perhaps else False
+            if any(one is not None and not alike(one) for one in pair):
+                return None
+    return False
 
 
 def _gives_what_is_computed_outside(reading: Reading) -> bool | None:
@@ -538,9 +534,6 @@ LOOPS: dict[str, FormRule] = {
     ),
     "loop that gives a constant of different numbers to another value that it carries": FormRule(
         _hands_on_a_constant, (ops(_WHILE),), across=True
-    ),
-    "loop that gives a constant of different numbers to another value, of which it may lose some": (
-        weaken(FormRule(_hands_on_a_constant, (ops(_WHILE),), across=True))
     ),
     "loop that replaces what it carries by what is computed outside of it": FormRule(
         _gives_what_is_computed_outside, (ops(_WHILE),), across=True

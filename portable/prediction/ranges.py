@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from portable.prediction.computing import WHOLE
 from portable.prediction.estimates import Estimates
-from portable.prediction.form import kinds
+from portable.prediction.form import kinds, taken, takes_its_opposite
 from portable.prediction.simplified import FLOATS
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ _TRUE, _FALSE = (1, 1), (0, 0)
 _ZERO: Ends = (0, 0)
 _ONE: Ends = (1, 1)
 _ONES: Ends = (-1, -1)  # all bits, of a type that has a sign
+# What gives zero of one value taken twice, and what knows a value beside what it is not.
+_AND = "vhlo.and"
+_CANCELLING, _DENYING = kinds("subtract xor"), kinds("and or xor")
+_WHERE_SAME = frozenset({"EQ", "GE", "LE"})
 # Which comparisons say yes where the first operand is always less, and greater.
 _WHERE_LESS, _WHERE_GREATER = frozenset({"NE", "LE", "LT"}), frozenset({"NE", "GE", "GT"})
 
@@ -91,8 +95,18 @@ class Bounds(Estimates["Ends"]):
         elif kind == _SELECT:
             ends = self._selected(visit, element)
         else:
-            ends = _computed(kind, self.of(visit), element)
+            ends = self._cancelled(visit, element) or _computed(kind, self.of(visit), element)
         return [_held(ends, element)]
+
+    def _cancelled(self, visit: Visit, element: str) -> Ends | None:
+        """Return what an op gives of any value taken twice, or beside what it is not."""
+        kind = self._reading.kinds[visit.operation.name]
+        whole = element in WHOLE or element == _BOOLEAN
+        if kind in _CANCELLING and whole and len({*visit.operands}) < len(visit.operands):
+            return _ZERO
+        if kind in _DENYING and whole and takes_its_opposite(self._reading, visit):
+            return _ZERO if kind == _AND else _all_bits(element)
+        return None
 
     def _constant(self, constant: Head, element: str) -> Ends:
         if element not in FLOATS:
@@ -121,6 +135,8 @@ class Bounds(Estimates["Ends"]):
         taken = self.of(visit)
         if asked is None or len(taken) != len(_SIDES):
             return ANY
+        if len({*visit.operands}) == 1 and self._is_ordered(visit):
+            return _TRUE if asked in _WHERE_SAME else _FALSE
         (low, high), (other_low, other_high) = taken
         if high < other_low:
             return _TRUE if asked in _WHERE_LESS else _FALSE
@@ -131,6 +147,12 @@ class Bounds(Estimates["Ends"]):
         if (asked == "GT" and high <= other_low) or (asked == "LT" and low >= other_high):
             return _FALSE
         return ANY
+
+    def _is_ordered(self, visit: Visit) -> bool:
+        """Say whether a comparison is of what equals itself: of floats in their total order."""
+        total = self._reading.case(visit.operation, "compare_type") == "TOTALORDER"
+        types = {*taken(self._reading, visit)}
+        return types <= WHOLE | {_BOOLEAN} or (total and types <= FLOATS.keys())
 
     def _selected(self, visit: Visit, element: str) -> Ends:
         taken = self.of(visit)
@@ -280,8 +302,13 @@ def _bits_of_both(x: Ends, y: Ends, _: str) -> Ends:
 def _bits_of_either(x: Ends, y: Ends, element: str) -> Ends:
     if element == _BOOLEAN:
         return max(x[0], y[0]), max(x[1], y[1])
-    ones = _ONES if element.startswith("i") else _whole_type(element)[1:] * 2
+    ones = _all_bits(element)
     return ones if ones in (x, y) else ANY
+
+
+def _all_bits(element: str) -> Ends:
+    """Return what an integer or a boolean is of which all bits are set."""
+    return _ONES if element.startswith("i") else _whole_type(element)[1:] * 2
 
 
 def _inverted(x: Ends, element: str) -> Ends:
@@ -342,6 +369,8 @@ _COMPUTING: dict[tuple[str, int], Callable[..., Ends]] = {
 _COMPUTED = (
     _PASSING
     | _TAKING
+    | _CANCELLING
+    | _DENYING
     | {_COMPARE, _CONSTANT, _CONVERT, _IOTA, _SELECT, _SORT}
     | {kind for kind, _ in _COMPUTING}
 )

@@ -15,7 +15,6 @@ from portable.prediction.form import (
     kinds,
     repeated,
     taken,
-    takes_its_opposite,
 )
 from portable.prediction.functions import CALLS
 from portable.prediction.loops import carried_in_vain
@@ -46,16 +45,10 @@ _SIZED = {
     "vhlo.real_dynamic_slice_v1": 2,
 }
 _COMPARE, _DIVIDE = "vhlo.compare", "vhlo.divide"
-# Ops that give one number when both operands are one value, those that do when one is what the
-# other is not, and those that may for other reasons.
-_CANCELLING, _DENYING = kinds("compare subtract xor"), kinds("and or xor")
-_FOLDABLE = (
-    _CANCELLING
-    | _DENYING
-    | kinds(
-        "clamp divide dynamic_slice gather maximum minimum multiply power remainder shift_left"
-        " shift_right_logical torch_index_select"
-    )
+# Ops that may give one number whatever their operands are.
+_FOLDABLE = kinds(
+    "and clamp compare divide dynamic_slice gather maximum minimum multiply or power remainder"
+    " shift_left shift_right_logical subtract torch_index_select xor"
 )
 
 
@@ -65,7 +58,7 @@ def _takes_what_nothing_needs(reading: Reading) -> bool | None:
     Perhaps it is one of which all uses may be folded, as a product by zero is. A program that
     computes nothing at all has none: nothing is called with its arguments.
     """
-    ignored = dict(_ignored(reading))
+    ignored = dict(_ignored(reading)) | dict(_of_nothing(reading))
     if _is_unneeded(reading, ignored):
         return True
     if reading.is_large:
@@ -93,27 +86,19 @@ def _folding(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
         if visit.number in reading.folded or len(results) != 1:
             continue
         least, most = reading.ranges.at((visit.number, 0))
-        if least == most or _is_decided(reading, visit):
+        if least == most or _is_poison(reading, visit):
             yield visit.number, range(len(operands))
 
 
-def _is_decided(reading: Reading, visit: Visit) -> bool:
-    """Say whether an op gives the same of any values that it may have, but no result by the text.
-
-    It takes a value twice or with its opposite, divides by zero, or compares with NaN.
-    """
+def _is_poison(reading: Reading, visit: Visit) -> bool:
+    """Say whether an op of integers divides by zero, or one of floats compares with NaN."""
     kind, types = reading.kinds[visit.operation.name], {*taken(reading, visit)}
-    whole = types <= WHOLE | {"bool_v1"}
-    if kind == _COMPARE and types <= FLOATS.keys():
-        whole = reading.case(visit.operation, "compare_type") == "TOTALORDER"
-        constants = map(visit.constant, () if whole else visit.sources)
-        if any(one is not None and reading.floats(one).has_nan for one in constants):
-            return True
     if kind == _DIVIDE:
-        return whole and reading.ranges.of(visit)[1:] == [(0, 0)]
-    if kind in _CANCELLING and whole and len({*visit.operands}) == 1:
-        return True
-    return kind in _DENYING and takes_its_opposite(reading, visit)
+        return types <= WHOLE and reading.ranges.of(visit)[1:] == [(0, 0)]
+    if kind != _COMPARE or reading.case(visit.operation, "compare_type") == "TOTALORDER":
+        return False
+    constants = map(visit.constant, visit.sources if types <= FLOATS.keys() else ())
+    return any(one is not None and reading.floats(one).has_nan for one in constants)
 
 
 def _is_unneeded(reading: Reading, ignored: dict[int, Collection[int]]) -> bool:
@@ -162,7 +147,6 @@ def _of_nothing(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
 
 def _ignored(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
     """Yield operations by their numbers, with those operands that make no difference."""
-    yield from _of_nothing(reading)
     for visit in reading.walk.of([_SELECT]):
         constant = visit.constant(visit.sources[0] if visit.sources else None)
         least, most = (0, 1) if constant is None else reading.ends(constant)
