@@ -548,7 +548,8 @@ def table(
         _fill(found, [*earlier.values()], names, calls)
         dates = [_executed_on(one) for one in listed if one in runs]
         date = max([*dates, section.date] if section else dates)
-        executed_there = " ".join(one.version for one in listed)
+        partly = section.partly if section else ()
+        executed_there = " ".join(one.version + "~" * (one.version in partly) for one in listed)
         lines += [f"[{distribution}]\t{recipe.platform}\t{date}\t{executed_there}"]
         lines += _rows(found)
     return "\n".join(lines) + "\n"

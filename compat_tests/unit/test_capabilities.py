@@ -188,6 +188,28 @@ def test_what_a_release_makes_of_a_signature(
         assert not capabilities_of(find_release(name)).source
 
 
+def test_a_release_that_was_executed_in_part_is_as_its_neighbours_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What it was not tried with is what both make of it; what it was tried with is its own."""
+    rows = "add\tc-c\tf32\nceil\tr-c\tf32\nfloor\trrc\tf32\ntan\tr-r\tf32\n"
+    sections = parse(f"[jaxlib]\tcpu\t2026-11-29\t0.5.0 0.6.0~ 0.9.0\n{rows}")
+    monkeypatch.setattr("portable.releases.capability._sections", lambda: sections)
+    capabilities_of.cache_clear()
+    computed_everywhere.cache_clear()
+    known = capabilities_of(find_release("jaxlib", "0.6.0"))
+    ops = ("add f32", "ceil f32", "floor f32", "tan f32")
+    found = [known.support(one).value for one in ops]
+    assert found == ["c", "-", "r", "r"]
+    assert "jaxlib 0.6.0, cpu" in known.shown_by("floor f32")
+    assert "jaxlib 0.5.0 and 0.9.0, cpu" in known.shown_by("tan f32")
+    assert computed_everywhere("add f32")
+    # It is no neighbour: of another Release between the two it says nothing.
+    assert capabilities_of(find_release("jaxlib", "0.7.0")).support("floor f32").value == "-"
+    capabilities_of.cache_clear()
+    computed_everywhere.cache_clear()
+
+
 @pytest.mark.parametrize(
     "row", ["add\tcc\tf32", "add\tccc", "add\tccz\tf32", "add\tccc\tf32\tmore", "add"]
 )

@@ -92,7 +92,11 @@ class Flow:
                 self._hand(value, (visit.number, at))
 
     def _hand(self, value: Value, to: Value) -> None:
-        self._next.setdefault(value, []).append(to)
+        # Most have one: a list that is made with it is half as large as one that grows.
+        if value in self._next:
+            self._next[value].append(to)
+        else:
+            self._next[value] = [to]
 
     def operands(self, visit: Visit) -> list[Value]:
         """Return the values that an operation takes."""
@@ -125,7 +129,10 @@ class Flow:
         before: dict[Value, list[Value]] = {}
         for value, following in self._next.items():
             for one in following:
-                before.setdefault(one, []).append(value)
+                if one in before:
+                    before[one].append(value)
+                else:
+                    before[one] = [value]
         return before
 
     def behind(

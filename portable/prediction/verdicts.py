@@ -520,7 +520,9 @@ class _Facts(NamedTuple):
             )
             if support in _FAILING and not perhaps_not:
                 outcome, stage, does = _FAILING[support]
-                yield _Finding(outcome, stage, blames(signature, f"{does}, {known.source}"))
+                yield _Finding(
+                    outcome, stage, blames(signature, f"{does}, {known.shown_by(signature)}")
+                )
             elif (
                 support is not Ability.COMPUTES
                 and signature.replace(" ", ":", 1) not in advised

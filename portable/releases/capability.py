@@ -3,7 +3,8 @@
 `data/capabilities.tsv` is written by `python -m tools capabilities`. A section is one distribution
 on one platform, with the Releases that were executed; a row has what each of them made of the op
 signatures that it lists, as `portable.prediction.signatures` writes them. Of a Release between two
-that were executed it is known where these agree. An op in the body of another is listed only where
+that were executed it is known where these agree. One behind whose version is a `~` was executed
+with what these do not agree about alone. An op in the body of another is listed only where
 a Release fails on it there.
 """
 
@@ -46,6 +47,7 @@ APART = " apart"
 """How the signature of an op ends whose windows do not overlap."""
 HALVED = " by halves"
 """How that of a Fourier transform ends, over one dimension whose length is a power of two."""
+_PARTLY = "~"
 TABLE = os.path.join(os.path.dirname(__file__), "data", "capabilities.tsv")
 
 
@@ -98,12 +100,14 @@ class Abilities(NamedTuple):
             as they stand in the table.
         positions: Which outcomes count: those of the Release, or of its neighbours.
         platform: What it was executed on, as `cpu`; empty where nothing was.
+        beside: What its neighbours make of what it was not tried with; None for nothing.
     """
 
     source: str
     rows: Mapping[str, Sequence[tuple[str, str]]]
     positions: tuple[int, ...]
     platform: str = ""
+    beside: Abilities | None = None
 
     def support(self, signature: str) -> Ability:
         """Look up an op signature.
@@ -115,7 +119,21 @@ class Abilities(NamedTuple):
             What the Release makes of it; `UNTRIED` also where its neighbours do not agree.
         """
         found = {self._support(signature, position) for position in self.positions}
-        return found.pop() if len(found) == 1 else Ability.UNTRIED
+        ability = found.pop() if len(found) == 1 else Ability.UNTRIED
+        if ability is Ability.UNTRIED and self.beside is not None:
+            return self.beside.support(signature)
+        return ability
+
+    def shown_by(self, signature: str) -> str:
+        """Return which executions show what the Release makes of a signature, in one line.
+
+        Args:
+            signature: As `convert f32 -> bf16`.
+        """
+        own = self._replace(beside=None).support(signature)
+        return (
+            self.source if self.beside is None or own is not Ability.UNTRIED else self.beside.source
+        )
 
     def _support(self, signature: str, position: int) -> Ability:
         op, _, types = signature.partition(" ")
@@ -162,7 +180,17 @@ class Executions(NamedTuple):
     platform: str
     date: str
     executed: tuple[str, ...]
+    partly: frozenset[str]
     rows: dict[str, list[tuple[str, str]]]
+
+    def computes(self, outcomes: str) -> bool:
+        """Say whether each of the Releases computes what has some outcomes, or was not tried."""
+        letters = zip(outcomes, self.executed, strict=True)
+        untried = Ability.UNTRIED.value
+        return all(
+            letter == Ability.COMPUTES.value or (letter == untried and version in self.partly)
+            for letter, version in letters
+        )
 
 
 @functools.cache
@@ -188,17 +216,24 @@ def capabilities_of(release: Release) -> Abilities:
     section = _sections().get(release.distribution)
     if section is None:
         return _NOTHING
-    executed = section.executed
-    if release.version in executed:
-        positions: tuple[int, ...] = (executed.index(release.version),)
-    else:
-        order = PackageVersion(release.version)
-        newer = next((at for at, one in enumerate(executed) if PackageVersion(one) > order), 0)
-        if not newer or section.platform != "cpu":
-            return _NOTHING
-        positions = (newer - 1, newer)
-    names = " and ".join(executed[position] for position in positions)
-    source = f"executed on {release.distribution} {names}, {section.platform}, {section.date}"
+    whole = [one for one in section.executed if one not in section.partly]
+    if release.version in whole:
+        return _shown(release.distribution, section, release.version)
+    order = PackageVersion(release.version)
+    newer = next((at for at, one in enumerate(whole) if PackageVersion(one) > order), 0)
+    known = newer and section.platform == "cpu"
+    beside = _shown(release.distribution, section, *whole[newer - 1 : newer + 1]) if known else None
+    if release.version not in section.partly:
+        return beside or _NOTHING
+    return _shown(release.distribution, section, release.version)._replace(beside=beside)
+
+
+def _shown(distribution: str, section: Executions, *versions: str) -> Abilities:
+    """Return what some Releases that were executed show."""
+    source = (
+        f"executed on {distribution} {' and '.join(versions)}, {section.platform}, {section.date}"
+    )
+    positions = tuple(map(section.executed.index, versions))
     return Abilities(source, section.rows, positions, section.platform)
 
 
@@ -210,15 +245,12 @@ def computed_everywhere(signature: str) -> bool:
         signature: As `add f32`.
     """
     op, _, types = signature.removesuffix(OF_NOTHING).removesuffix(HALVED).partition(" ")
-    everywhere = Ability.COMPUTES.value
-    each = [section.rows.get(op, ()) for section in _sections().values()]
+    each = [(section, section.rows.get(op, ())) for section in _sections().values()]
     if is_inside(types):
-        return not any(types in _listed(listed) for rows in each for _, listed in rows)
+        return not any(types in _listed(listed) for _, rows in each for _, listed in rows)
     return all(
-        any(
-            types in _listed(listed) and not outcomes.strip(everywhere) for outcomes, listed in rows
-        )
-        for rows in each
+        any(types in _listed(listed) and section.computes(outcomes) for outcomes, listed in rows)
+        for section, rows in each
     )
 
 
@@ -255,8 +287,10 @@ def parse(text: str) -> dict[str, Executions]:
             continue
         first, *fields = line.split("\t")
         if first.startswith("["):
-            platform, date, executed = fields
-            section = Executions(platform, date, tuple(executed.split()), {})
+            platform, date, listed = fields
+            partly = frozenset(one[:-1] for one in listed.split() if one.endswith(_PARTLY))
+            executed = tuple(one.removesuffix(_PARTLY) for one in listed.split())
+            section = Executions(platform, date, executed, partly, {})
             sections[first.strip("[]")] = section
             continue
         fits = section and len(fields) == 2 and len(fields[0]) == len(section.executed)
