@@ -901,7 +901,6 @@ FORMS: dict[str, FormRule] = {
     **SPECIALS,
     **SUMMED,
     **UNNEEDED,
-    **UNNEEDED,
     **UNSIGNED,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""
