@@ -119,11 +119,12 @@ class Iree:
     def _given(self, array: Any) -> Any:
         """Return an input as the Python API takes it, by its bits where that has no such type."""
         runtime = self._runtime
-        if stored_dtype(array.dtype) == array.dtype:
+        name = array.dtype.name
+        if name not in _ELEMENTS:
             return array
-        element = getattr(runtime.HalElementType, _ELEMENTS.get(array.dtype.name, ""), None)
+        element = getattr(runtime.HalElementType, _ELEMENTS[name], None)
         if element is None:
-            raise Unavailable(f"its runtime has no array of {array.dtype.name}")
+            raise Unavailable(f"its runtime has no array of {name}")
         device = self._config.device
         view = device.allocator.allocate_buffer_copy(
             memory_type=runtime.MemoryType.DEVICE_LOCAL,
