@@ -27,6 +27,7 @@ WITHOUT = {
         ),
         "only a GPU shows it: docs/cuda.md",
     ),
+    "loop-without-arguments-crash-iree": "mended in 3.10.0, which refuses it, and 3.11.0",
     "sort-from-the-end-in-some-processes": "none of 52 processes on 2026-11-25 showed it",
     "recursion-unused-crash": "mended in 0.5.3, which leaves the function out",
     "strided-to-one-iree": "mended in 3.11.0",

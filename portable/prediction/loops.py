@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
 from portable.prediction.canonical import may_not_run
+from portable.prediction.computing import COMMUNICATING
 from portable.prediction.constants import is_one_number
 from portable.prediction.form import FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
@@ -38,6 +39,10 @@ _HANDING = frozenset({"vhlo.return", *CALLS})
 # What IREE puts into no dispatch with others.
 _APART = kinds("case custom_call if optimization_barrier while") | CALLS.keys()
 # What gives something else than what it takes decides.
+# What is not computed before a program runs, whatever it takes.
+_RUNNING = kinds(
+    "custom_call infeed optimization_barrier partition_id recv replica_id rng send"
+).union(CALLS, COMMUNICATING)
 _FROM_NO_VALUE = ("vhlo.rng_v1", "vhlo.partition_id_v1", "vhlo.replica_id_v1")
 
 
@@ -359,6 +364,40 @@ def _goes_on_outside(reading: Reading) -> bool | None:
     return False
 
 
+def _takes_constants_alone(reading: Reading) -> bool | None:
+    """Find a loop of main that takes nothing but constants, and gives more than what it counts.
+
+    Perhaps it is one in another body or function, or in a large program.
+    """
+    walk, folded = reading.walk, reading.folded
+    found: list[int] = []
+    for number, ends in ends_of_loops(reading).items():
+        loop = walk[number]
+        if all(source and source[0] in folded for source in loop.sources):
+            first = min(reading.firsts[one.number] for one in ends)
+            inside = () if reading.is_large else walk.below(number)
+            given = any(_is_given(reading, visit, number, first) for visit in inside)
+            if not given and like(loop.operation) in reading.used:
+                found.append(number)
+    if not found or reading.is_large:
+        return None if found else False
+    loops = _all_loops(reading)
+    _look_inside(reading, loops)
+    outermost = [loops[one] for one in found if walk.around[one] == reading.functions.main]
+    more = [{*range(loop.carried)}.difference(loop.unused, loop.asked) for loop in outermost]
+    return True if any(more) else None
+
+
+def _is_given(reading: Reading, visit: Visit, loop: int, first: int) -> bool:
+    """Say whether an operation in a loop takes what is no constant, or is not computed before."""
+    if reading.kinds[visit.operation.name] in _RUNNING:
+        return True
+    return any(
+        value < first if source is None else source[0] < loop and source[0] not in reading.folded
+        for source, value in zip(visit.sources, visit.operands, strict=True)
+    )
+
+
 def _hands_on_a_constant(reading: Reading) -> bool | None:
     """Find perhaps a loop that gives a constant of different numbers to another value, or takes it.
 
@@ -531,6 +570,9 @@ LOOPS: dict[str, FormRule] = {
     ),
     "loop that replaces a constant of different numbers by a value from outside": FormRule(
         _goes_on_outside, (ops(_WHILE),), across=True
+    ),
+    "loop that takes nothing but constants": FormRule(
+        _takes_constants_alone, (ops(_WHILE),), across=True
     ),
     "loop that gives a constant of different numbers to another value that it carries": FormRule(
         _hands_on_a_constant, (ops(_WHILE),), across=True
