@@ -55,9 +55,10 @@ def test_operands_come_from_the_operations_that_mlir_says(name: str) -> None:
 
 
 MAIN = "func.func public @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32>"
-UNUSED, USED = MAIN + " { return %a : tensor<4xf32> }", (
-    MAIN + " { %0 = stablehlo.add %a, %b : tensor<4xf32> return %0 : tensor<4xf32> }"
-)  # fmt: skip
+UNUSED, USED = (
+    f"{MAIN} {{ %0 = stablehlo.add %a, {other} : tensor<4xf32> return %0 : tensor<4xf32> }}"
+    for other in ("%a", "%b")
+)
 
 
 @pytest.mark.parametrize(

@@ -462,6 +462,8 @@ class Reading:
         return struct.unpack(f"<{count}Q", raw)
 
 
+# What holds something for each value, and is made again where it is asked for.
+_FOLLOWING = ("finite", "flow", "magnitudes", "ranges")
 _ALL_SET, _PACKED = 0xFF, 8
 _TF32_BYTES = 4
 # The ops that have several booleans as an attribute, and its name.
@@ -933,6 +935,9 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
         # Perhaps: some compilers change each function before they put them together. Nothing
         # becomes right by it, for the same reason.
         absent = {name for name, has in found.items() if has is False}
+        # What follows the values of both need not be there at once.
+        for name in _FOLLOWING:
+            vars(reading).pop(name, None)
         for name, has in _search_across().forms_in(whole, absent).items():
             if has is not False:
                 found[name] = None

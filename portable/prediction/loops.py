@@ -95,7 +95,10 @@ def carried_in_vain(reading: Reading) -> set[tuple[int, int]]:
     Returns:
         Operations by their numbers, loops and what ends their bodies, with the operand.
     """
-    loops, ends = _partly_used(reading), ends_of_loops(reading)
+    loops = _partly_used(reading)
+    if not loops:  # what is read of a program is kept as long as it
+        return set()
+    ends = ends_of_loops(reading)
     _look_inside(reading, loops)
     return {
         (operation, at)

@@ -70,11 +70,13 @@ def _takes_what_nothing_needs(reading: Reading) -> bool | None:
 
 def _is_carried_in_vain(reading: Reading) -> bool:
     """Say whether nothing takes an argument of main but loops that carry it and do nothing."""
-    vain, flow = carried_in_vain(reading), reading.flow
+    vain = carried_in_vain(reading)
+    if not vain:
+        return False
     lost: set[Value] = set()
     needed: set[Value] = set()
-    for visit in reading.walk if vain else ():
-        for at, value in enumerate(flow.operands(visit)):
+    for visit in reading.walk:
+        for at, value in enumerate(reading.flow.operands(visit)):
             (lost if (visit.number, at) in vain else needed).add(value)
     return any(value[0] == reading.functions.main and value[1] < 0 for value in lost - needed)
 
@@ -108,7 +110,7 @@ def _is_unneeded(reading: Reading, ignored: dict[int, Collection[int]]) -> bool:
         reading: An artifact's ops.
         ignored: By the numbers of operations, which of their operands make no difference.
     """
-    if reading.main is None:
+    if reading.main is None or _HANDING_ON.issuperset(reading.names):
         return False
     handing = {at for at, name in enumerate(reading.names) if name in _HANDING_ON}
     arguments, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
