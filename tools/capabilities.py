@@ -10,6 +10,8 @@ reference interpreter.
     python -m tools capabilities                        on all Releases of the table; write it
     python -m tools capabilities --on 'jaxlib 0.5.3'    on these, which it may not have yet
     python -m tools capabilities --ops reduce           only programs of these ops
+    python -m tools capabilities --between --on 'iree-base-compiler 3.11.0'
+                                        only what the Releases beside it do not agree about
 
 What was executed is kept in `.tox/capabilities`, one file for each Release; a run that was ended
 goes on where it was. All takes some minutes for each Release.
@@ -34,6 +36,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
+from packaging.version import Version as PackageVersion
 
 from portable import bindings, pin
 from portable.artifact import Artifact
@@ -548,10 +551,71 @@ def table(
         _fill(found, [*earlier.values()], names, calls)
         dates = [_executed_on(one) for one in listed if one in runs]
         date = max([*dates, section.date] if section else dates)
-        partly = section.partly if section else ()
-        executed_there = " ".join(one.version + "~" * (one.version in partly) for one in listed)
-        lines += [f"[{distribution}]\t{recipe.platform}\t{date}\t{executed_there}"]
-        lines += _rows(found)
+        partly = {*section.partly} if section else set()
+        if of is None and not adding:
+            partly -= learnt.keys()
+        columns = dict(zip((one.version for one in listed), found, strict=True))
+        lines += _section(distribution, recipe.platform, date, columns, partly)
+    return "\n".join(lines) + "\n"
+
+
+def _section(
+    distribution: str,
+    platform: str,
+    date: str,
+    columns: Mapping[str, Column],
+    partly: Collection[str],
+) -> Iterator[str]:
+    listed = " ".join(version + "~" * (version in partly) for version in columns)
+    yield f"[{distribution}]\t{platform}\t{date}\t{listed}"
+    yield from _rows([*columns.values()])
+
+
+def disagreed(known: str, release: Release) -> frozenset[str]:
+    """Return the op signatures of which the neighbours of a Release do not make the same.
+
+    Args:
+        known: The table.
+        release: The Release, between two that were executed.
+    """
+    section = parse(known)[release.distribution]
+    columns, order = _earlier(section), PackageVersion(release.version)
+    whole = [one for one in section.executed if one not in {*section.partly, release.version}]
+    older = columns[next(one for one in reversed(whole) if PackageVersion(one) < order)]
+    newer = columns[next(one for one in whole if PackageVersion(one) > order)]
+    return frozenset(
+        one for one in older.keys() | newer.keys() if older.get(one) is not newer.get(one)
+    )
+
+
+def in_part(programs: Sequence[Program], known: str, release: Release) -> str:
+    """Return the table with what a Release makes of what its neighbours do not agree about.
+
+    Args:
+        programs: What was executed on it.
+        known: The table as it is.
+        release: The Release, between two that were executed.
+    """
+    engine, name = _REFERENCE
+    newest = sorted(filter(_runs, releases()), key=lambda one: one.date)[::-1]
+    runs = (_results(executor_for(one), one) for one in newest)
+    right = references([_results(engine, find_release(name)), *runs])
+    found = _learnt(programs, release, _results(executor_for(release), release), right)
+    asked = disagreed(known, release)
+    column: Column = {
+        one: ability
+        for one, ability in _own(programs, found).items()
+        if one in asked and ability is not Ability.UNTRIED
+    }
+    lines = [_HEAD]
+    for distribution, section in parse(known).items():
+        columns, partly, date = _earlier(section), {*section.partly}, section.date
+        if distribution == release.distribution:
+            unordered = columns | {release.version: column}
+            columns = {one: unordered[one] for one in sorted(unordered, key=PackageVersion)}
+            partly.add(release.version)
+            date = max(date, _executed_on(release))
+        lines += _section(distribution, section.platform, date, columns, partly)
     return "\n".join(lines) + "\n"
 
 
@@ -665,6 +729,15 @@ def _runs(release: Release) -> bool:
         return False
 
 
+def _execute_all(programs: Sequence[Program], on: Iterable[Release], workers: int) -> None:
+    """Execute programs where that was not done before, and by what says what is right."""
+    engine, reference = _REFERENCE
+    execute(engine, find_release(reference), [program.judged() for program in programs])
+    for release in on:
+        execute(executor_for(release), release, programs, workers)
+        print(f"{release}: {len(programs)} programs", flush=True)
+
+
 def main() -> int:
     """Execute, and write the table; return the exit code."""
     parser = argparse.ArgumentParser(
@@ -676,18 +749,26 @@ def main() -> int:
     parser.add_argument("--new", action="store_true", help="only what the table has no row of")
     parser.add_argument("--workers", type=int, default=1, help="processes of each Release")
     parser.add_argument("--ops", nargs="+", metavar="OP", help="only programs of these ops")
+    parser.add_argument(
+        "--between",
+        action="store_true",
+        help="only what the neighbours of each Release do not agree about",
+    )
     chosen = parser.parse_args()
     programs = load_programs()
+    if chosen.between:
+        for release in map(find_release, chosen.on):
+            asked = disagreed(known, release)
+            some = [program for program in programs if not asked.isdisjoint(program.own)]
+            _execute_all(some, [release], chosen.workers)
+            known = in_part(some, known, release)
+        write_file(TABLE, known.encode())
+        return 0
     if chosen.new:
         programs = unknown(programs, known)
     if chosen.ops:
         programs = [program for program in programs if program.op in chosen.ops]
-    engine, reference = _REFERENCE
-    execute(engine, find_release(reference), [program.judged() for program in programs])
-    for name in chosen.on:
-        release = find_release(name)
-        execute(executor_for(release), release, programs, chosen.workers)
-        print(f"{release}: {len(programs)} programs", flush=True)
+    _execute_all(programs, map(find_release, chosen.on), chosen.workers)
     of = [*map(find_release, chosen.on)] if chosen.ops else None
     write_file(TABLE, table(programs, known, adding=chosen.new, of=of).encode())
     return 0

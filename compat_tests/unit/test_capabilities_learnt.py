@@ -14,7 +14,7 @@ from portable.artifact import Artifact
 from portable.releases import find_release
 from portable.releases.capability import parse
 from portable.verdict import Basis, NotKnown, Outcome, Stage, Verdict
-from tools.capabilities import Program, supports, table, unknown
+from tools.capabilities import Program, disagreed, in_part, supports, table, unknown
 from tools.measure_predictions import Measured
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
@@ -220,6 +220,29 @@ def test_programs_of_some_ops_say_nothing_of_others(store: Path) -> None:
     assert found.executed == ("0.10.2", "0.12.0.1")
     assert found.rows["tan"] == [("-c", "f32")]
     assert found.rows["add"] == [("cr", "f32;i4"), ("-x", "i4 in reduce")]
+
+
+def test_a_release_between_two_is_written_in_part(store: Path) -> None:
+    """With what these do not agree about alone, and marked until it was executed whole."""
+    release = find_release("jaxlib 0.11.2")
+    disagreeing = {"add f32", "add i4", "add i4 in reduce", "custom_call carried"}
+    assert disagreed(KNOWN, release) == disagreeing
+    programs = [
+        Program("add 1", NOTHING, frozenset({"add f32"})),
+        Program("add 2", NOTHING, frozenset({"add i4"})),
+        NO_SUCH_TARGET,
+    ]
+    refused = {"ended": "r", "reason": "no"}
+    results = [{"program": "add 1", **_result("c")}]
+    results += [{"program": one.name, **refused} for one in programs[1:]]
+    _write(store, "jaxlib-0.10.2-pjrt", *results[:1])
+    _write(store, "jaxlib-0.11.2-pjrt", *results)
+    text = in_part(programs, KNOWN, release)
+    assert "\t0.10.2 0.11.2~ 0.12.0.1\n" in text
+    found = parse(text)["jaxlib"]
+    assert found.rows["add"] == [("ccr", "f32"), ("crr", "i4"), ("--x", "i4 in reduce")]
+    assert found.rows["custom_call"] == [("c-r", "carried"), ("r-r", "no_such_target")]
+    assert not parse(table(programs, text))["jaxlib"].partly
 
 
 def test_what_nothing_is_compared_with_takes_nothing_back(store: Path) -> None:
