@@ -462,7 +462,7 @@ class Reading:
         return struct.unpack(f"<{count}Q", raw)
 
 
-# What holds something for each value, and is made again where it is asked for.
+# What holds something for each value, and is computed again on use.
 _FOLLOWING = ("finite", "flow", "magnitudes", "ranges")
 _ALL_SET, _PACKED = 0xFF, 8
 _TF32_BYTES = 4
