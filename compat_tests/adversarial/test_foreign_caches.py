@@ -211,7 +211,7 @@ def test_no_value_in_a_file_of_observations_is_an_internal_error(
     table: str, observed: Path
 ) -> None:
     """It is an Observation, none, or one line that says what to do."""
-    with sqlite3.connect(observed) as connection:
+    with contextlib.closing(sqlite3.connect(observed)) as connection:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
     said = []
     for column in columns:
