@@ -30,7 +30,7 @@ from portable.verdict import Outcome, Stage
 from portable.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 ARTIFACTS = ROOT / "compat_tests" / "data" / "artifacts"
@@ -121,16 +121,25 @@ pool\tckr\tf32 apart
 
 
 @pytest.fixture
-def small_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put a small table in the place of the one that ships."""
+def put_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Return what puts a table in the place of the one that ships."""
     caches = (capabilities_of, computed_everywhere, verdicts._unsettled, verdicts._verdicts)
-    sections = parse(SMALL_TABLE)
-    monkeypatch.setattr("portable.releases.capability._sections", lambda: sections)
+
+    def put(text: str) -> None:
+        sections = parse(text)
+        monkeypatch.setattr("portable.releases.capability._sections", lambda: sections)
+        for cached in caches:
+            cached.cache_clear()
+
+    yield put
     for cached in caches:
         cached.cache_clear()
-    yield
-    for cached in caches:
-        cached.cache_clear()
+
+
+@pytest.fixture
+def small_table(put_table: Callable[[str], None]) -> None:
+    """Put a small table in the place of the one that ships."""
+    put_table(SMALL_TABLE)
 
 
 @pytest.mark.parametrize(
@@ -189,14 +198,11 @@ def test_what_a_release_makes_of_a_signature(
 
 
 def test_a_release_that_was_executed_in_part_is_as_its_neighbours_else(
-    monkeypatch: pytest.MonkeyPatch,
+    put_table: Callable[[str], None],
 ) -> None:
     """What it was not tried with is what both make of it; what it was tried with is its own."""
     rows = "add\tc-c\tf32\nceil\tr-c\tf32\nfloor\trrc\tf32\ntan\tr-r\tf32\n"
-    sections = parse(f"[jaxlib]\tcpu\t2026-11-29\t0.5.0 0.6.0~ 0.9.0\n{rows}")
-    monkeypatch.setattr("portable.releases.capability._sections", lambda: sections)
-    capabilities_of.cache_clear()
-    computed_everywhere.cache_clear()
+    put_table(f"[jaxlib]\tcpu\t2026-11-29\t0.5.0 0.6.0~ 0.9.0\n{rows}")
     known = capabilities_of(find_release("jaxlib", "0.6.0"))
     ops = ("add f32", "ceil f32", "floor f32", "tan f32")
     found = [known.support(one).value for one in ops]
@@ -206,8 +212,6 @@ def test_a_release_that_was_executed_in_part_is_as_its_neighbours_else(
     assert computed_everywhere("add f32")
     # It is no neighbour: of another Release between the two it says nothing.
     assert capabilities_of(find_release("jaxlib", "0.7.0")).support("floor f32").value == "-"
-    capabilities_of.cache_clear()
-    computed_everywhere.cache_clear()
 
 
 @pytest.mark.parametrize(

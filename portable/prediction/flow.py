@@ -92,11 +92,7 @@ class Flow:
                 self._hand(value, (visit.number, at))
 
     def _hand(self, value: Value, to: Value) -> None:
-        # Most have one: a list that is made with it is half as large as one that grows.
-        if value in self._next:
-            self._next[value].append(to)
-        else:
-            self._next[value] = [to]
+        _lead(self._next, value, to)
 
     def operands(self, visit: Visit) -> list[Value]:
         """Return the values that an operation takes."""
@@ -129,10 +125,7 @@ class Flow:
         before: dict[Value, list[Value]] = {}
         for value, following in self._next.items():
             for one in following:
-                if one in before:
-                    before[one].append(value)
-                else:
-                    before[one] = [value]
+                _lead(before, one, value)
         return before
 
     def behind(
@@ -187,6 +180,14 @@ class Flow:
                 if passes(at):
                     passing.setdefault(value, []).extend(results)
         return _led_to(starts, self._next, passing)
+
+
+def _lead(edges: dict[Value, list[Value]], value: Value, to: Value) -> None:
+    """Add an edge. Most values have one: a list made with it is half as large as one that grows."""
+    if value in edges:
+        edges[value].append(to)
+    else:
+        edges[value] = [to]
 
 
 def by_the_first(operand: int) -> bool:

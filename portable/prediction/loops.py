@@ -38,11 +38,11 @@ _UNKNOWN = 1 << 62
 _HANDING = frozenset({"vhlo.return", *CALLS})
 # What IREE puts into no dispatch with others.
 _APART = kinds("case custom_call if optimization_barrier while") | CALLS.keys()
-# What gives something else than what it takes decides.
-# What is not computed before a program runs, whatever it takes.
+# Ops that a compiler leaves to the run, also where all of their operands are constant.
 _RUNNING = kinds(
     "custom_call infeed optimization_barrier partition_id recv replica_id rng send"
 ).union(CALLS, COMMUNICATING)
+# What gives something else than what it takes decides.
 _FROM_NO_VALUE = ("vhlo.rng_v1", "vhlo.partition_id_v1", "vhlo.replica_id_v1")
 
 
