@@ -465,6 +465,7 @@ _EFFECTS = {
     Ability.REFUSES: Effect.REFUSES,
     Ability.CRASHES: Effect.CRASHES,
     Ability.WRONG: Effect.WRONG_RESULT,
+    Ability.MIXED: Effect.WRONG_RESULT,
 }
 _GRAVITY = [
     *(Ability.COMPUTES, Ability.COMPILES, Ability.WRONG),

@@ -40,6 +40,7 @@ __all__ = [
     "COMPUTED",
     "F8",
     "KEPT_UNUSED",
+    "NARROW",
     "TWO_BITS",
     "WHOLE",
     "channel",
@@ -86,7 +87,7 @@ _PADDING_DYNAMICALLY = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2", "vhlo.dy
 _SORT = "vhlo.sort_v1"
 _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
-_NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
+NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
 # Of two and four bits no number is as great as 64.
 _INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (8, 16, 32, 64))
 # What has a body, and what ends one.
@@ -133,10 +134,11 @@ F8 = frozenset(
 )
 """The element types that are floats of a byte."""
 # Rounding to these is what a compiler may leave out.
-_NARROW = F8 | SIXTEEN_BITS | {"f4E2M1FN_v1", *_SIX_BITS}
+NARROW = F8 | SIXTEEN_BITS | {"f4E2M1FN_v1", *_SIX_BITS}
+"""The floats narrower than f32."""
 # What XLA:CPU has no reduction of between devices.
-_FEW_BITS = TWO_BITS | _FOUR_BITS | (_NARROW - SIXTEEN_BITS)
-_FLOATS = _NARROW | {"f32_v1", "f64_v1"}
+_FEW_BITS = TWO_BITS | _FOUR_BITS | (NARROW - SIXTEEN_BITS)
+_FLOATS = NARROW | {"f32_v1", "f64_v1"}
 WHOLE = _INTEGERS | _FOUR_BITS | TWO_BITS
 """The element types that are integers."""
 # As `struct` calls signed integers of so many bytes; so many bytes are decoded at once.
@@ -558,7 +560,7 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     the program: XLA may fold it, and much of what is not computed from constants alone.
     """
     perhaps = False
-    for visit, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
+    for visit, constant in _constant_operands(reading, _ZEROS, 0, NARROW_SIGNED):
         if constant is None:
             # Of a damaged file the operand may be missing.
             operands = zip(reading.ranges.of(visit), reading.flow.operands(visit), strict=True)
@@ -916,9 +918,7 @@ COMPUTED: dict[str, FormRule] = {
     "all_reduce or reduce_scatter to a promoted type": _promotes(*_COLLECTIVES),
     "scatter to a promoted type": _promotes(*SCATTERS),
     # Whether the value is widened again is not looked for.
-    "convert to a narrower float and back": weaken(_gives([_CONVERT], _NARROW)),
     "i4 or ui4 that is not folded away": FormRule(_keeps_four_bits, _FOURS),
-    "convert to bf16 and back": weaken(_gives([_CONVERT], frozenset({"bf16_v1"}))),
     "reduce of several operands by maximum": weaken(
         # Beside each operand stands its initial value.
         FormRule(
@@ -941,7 +941,7 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "get_dimension_size of a known dimension": FormRule(_asks_what_is_known, (ops(*_SIZES),)),
     "count_leading_zeros of a negative constant": FormRule(
-        _counts_zeros_of_a_constant, (ops(_ZEROS), types(_NARROW_SIGNED))
+        _counts_zeros_of_a_constant, (ops(_ZEROS), types(NARROW_SIGNED))
     ),
     "convert of constants to booleans that loses all but their last bit": FormRule(
         _tests_constants, (ops(_CONVERT), types(_BOOLEAN), ops(_CONSTANT)), across=True

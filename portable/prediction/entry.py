@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import re
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import IN_FUNCTION, like
@@ -110,11 +111,28 @@ def _takes(*kinds: str, elements: bool = True) -> FormRule:
     return FormRule(find, (types(sought),))
 
 
+def _main_takes(*kinds: str, several: bool = False) -> FormRule:
+    """Find an argument or result of main of some element types.
+
+    With `several` one of several elements; perhaps one of a single element, or of none.
+    """
+    sought = frozenset(f"{kind}_v1" for kind in kinds)
+
+    def find(reading: Reading) -> bool | None:
+        of_type = {
+            one for one in {*chain(*reading.sides_of_main)} if reading.element(one) in sought
+        }
+        shapes = [reading.dimensions(one) for one in of_type]
+        if several and all(shape is not None and {*shape} <= {0, 1} for shape in shapes):
+            return None if of_type else False
+        return bool(of_type)
+
+    return FormRule(find, (types(sought),))
+
+
 def _takes_a_token(reading: Reading) -> bool:
     """Find an argument of main that is a token; what it calls is inlined."""
-    if reading.main is None:
-        return False
-    inputs, _ = reading.sides(reading.value(reading.main, "function_type").get("value"))
+    inputs, _ = reading.sides_of_main
     return any(reading.content.pool.type(one).name == "token_v1" for one in set(inputs))
 
 
@@ -161,7 +179,7 @@ def _aliases(fits: Callable[[int, int], bool]) -> Callable[[Reading], bool | Non
     def find(reading: Reading) -> bool | None:
         if reading.main is None or not reading.aliased:
             return False
-        inputs, outputs = reading.sides(reading.value(reading.main, "function_type").get("value"))
+        inputs, outputs = reading.sides_of_main
         perhaps = False
         for number, value in reading.aliased.items():
             if not isinstance(value, int) or not 0 <= value < len(outputs):
@@ -234,7 +252,7 @@ def _crosses(*names: str) -> FormRule:
         if reading.main is None:
             return False
         walk, main = reading.walk, reading.functions.main
-        taken, _ = reading.sides(reading.value(reading.main, "function_type").get("value"))
+        taken, _ = reading.sides_of_main
         given = {at for at, type_ in enumerate(taken) if reading.element(type_) in elements}
         perhaps = False
         for visit in walk.below(main):
@@ -288,10 +306,9 @@ def _laid_out(reading: Reading) -> bool | None:
     if reading.main is None:
         return False
     perhaps = False
-    types_ = reading.sides(reading.value(reading.main, "function_type").get("value"))
     sides = (reading.argument_attributes, reading.result_attributes)
     orders = functools.cache(_order)
-    for (listed, known), edges in zip(sides, types_, strict=True):
+    for (listed, known), edges in zip(sides, reading.sides_of_main, strict=True):
         # Any number of arguments may be of one type and have one dictionary.
         pairs = {pair for pair in zip(listed, edges, strict=False) if _MODE in known[pair[0]]}
         for one, type_ in pairs:
@@ -356,6 +373,14 @@ ENTRY: dict[str, FormRule] = {
     "argument or result of tf32 or index": _takes("tf31", "index"),
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
     "argument or result of f4E2M1FN or f8E8M0FNU": _takes("f4E2M1FN", "f8E8M0FNU"),
+    "argument or result of main of a type that TensorFlow has no arrays of": _main_takes(
+        *("i2", "ui2", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E8M0FNU")
+    ),
+    "argument or result of main of f8E4M3B11FNUZ, f8E4M3FNUZ or f8E5M2FNUZ": _main_takes(
+        "f8E4M3B11FNUZ", "f8E4M3FNUZ", "f8E5M2FNUZ"
+    ),
+    "argument or result of main of i4 or ui4": _main_takes("i4", "ui4"),
+    "argument or result of main of several i4 or ui4": _main_takes("i4", "ui4", several=True),
     "argument that an op takes, or result that it gives, of a float that IREE has no buffers of": (
         _crosses("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ")
     ),

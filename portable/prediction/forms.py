@@ -197,6 +197,13 @@ class Reading:
         )
 
     @cached_property
+    def sides_of_main(self) -> tuple[list[int], list[int]]:
+        """The types that main takes, and those that it returns; none without a main."""
+        if self.main is None:
+            return [], []
+        return self.sides(self.value(self.main, "function_type").get("value"))
+
+    @cached_property
     def edges(self) -> frozenset[int]:
         """The types that functions take or return."""
         sides = (side for index in self.function_types for side in self.sides(index))

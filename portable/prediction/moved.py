@@ -42,10 +42,7 @@ def _moves_the_computed(reading: Reading) -> bool | None:
 
 def _begun(reading: Reading) -> Iterator[tuple[int, set[int]]]:
     """Yield the loops, each with the places that begin with what is computed from constants."""
-    flow, main = reading.flow, reading.main
-    if main is None:
-        return
-    taken, _ = reading.sides(reading.value(main, "function_type").get("value"))
+    flow, (taken, _) = reading.flow, reading.sides_of_main
     arguments = {(reading.functions.main, ~at) for at in range(len(taken))}
     given = flow.reached(arguments, lambda _: True, {*reading.kinds} - CALLS.keys())
     for visit in reading.walk.of([_WHILE]):

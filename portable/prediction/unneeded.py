@@ -113,7 +113,7 @@ def _is_unneeded(reading: Reading, ignored: dict[int, Collection[int]]) -> bool:
     if reading.main is None or _HANDING_ON.issuperset(reading.names):
         return False
     handing = {at for at, name in enumerate(reading.names) if name in _HANDING_ON}
-    arguments, given = reading.sides(reading.value(reading.main, "function_type").get("value"))
+    arguments, given = reading.sides_of_main
     walk = reading.walk
     functions = [*walk.of([_FUNCTION])]
     unrun = {loop.number for loop in may_not_run(reading, surely=True)}

@@ -11,6 +11,7 @@ import pytest
 import portable
 from compat_tests.helpers import merged, simplified
 from compat_tests.helpers.compiled import artifact_of
+from compat_tests.helpers.rounding import check_rounding
 from portable.runtime.executors import ExecutionFailed
 from portable.runtime.executors.inputs import random_inputs
 from portable.verdict import Stage
@@ -114,3 +115,20 @@ def test_a_dynamic_conv_by_a_constant_is_a_convolution(
         executable = executor.compile(artifact)
         found += executable.run(random_inputs(executable.signature, 0))
     assert found[0].tobytes() == found[1].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("release", "rounds"),
+    [
+        ("tensorflow 2.15.1", True),
+        ("tensorflow 2.16.2", False),
+        ("tensorflow 2.17.1", False),
+        ("tensorflow 2.18.1", True),
+        ("tensorflow 2.21.0", True),
+    ],
+)
+def test_it_is_predicted_whether_numbers_are_rounded(
+    release: str, rounds: bool, open_executor: Callable[..., Executor]
+) -> None:
+    """As in jaxlibs of the same time."""
+    check_rounding(open_executor("tensorflow", release), release, rounds=rounds)

@@ -57,13 +57,12 @@ _KINDS = (
         hint="pip install 'stablehlo-portable[iree]'",
     ),
     # The op XlaCallModule, which is how a SavedModel carries an artifact. Any TensorFlow with its
-    # whole wheel, 2.14 or later. It has no such dtypes, or keeps four bits in a byte where XLA
-    # expects two in it.
+    # whole wheel, 2.14 or later. What it has no dtype of, no program of TensorFlow can give it.
     ExecutorKind(
         name="tensorflow",
         drivers=(Driver("tensorflow"),),
         distributions=("tensorflow",),
-        capabilities=Capabilities(_CPU, _TOKEN | _SMALL | {"f8E3M4", "f8E4M3", "f8E8M0FNU"}),
+        capabilities=Capabilities(_CPU, _TOKEN),
         hint="pip install 'stablehlo-portable[tensorflow]'",
     ),
     # torch_xla's device, as it runs a saved StableHLOGraphModule. Any torch_xla. Torch has no such

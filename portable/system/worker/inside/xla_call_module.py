@@ -54,12 +54,14 @@ class XlaCallModule:
             One array for each result.
 
         Raises:
-            Refused: The compiler or the runtime says no.
-            Unavailable: TensorFlow has no such dtype.
+            Refused: TensorFlow has no such dtype, or the compiler or the runtime says no.
+            Unavailable: TensorFlow takes no such array.
         """
         tensorflow = self._tensorflow
+        types = [self._dtype(dtype_named(told["dtype"])) for told in results]
+        for array in inputs:
+            self._dtype(array.dtype)
         try:
-            types = [tensorflow.as_dtype(dtype_named(told["dtype"])) for told in results]
             tensors = [tensorflow.constant(array) for array in inputs]
         except (TypeError, ValueError) as error:
             raise Unavailable(str(error)) from None
@@ -78,3 +80,9 @@ class XlaCallModule:
             raise Refused(f"{type(refusal).__name__}: {words}") from None
         numpy = importlib.import_module("numpy")
         return [numpy.asarray(output.numpy()) for output in outputs]
+
+    def _dtype(self, dtype: Any) -> Any:
+        try:
+            return self._tensorflow.as_dtype(dtype)
+        except TypeError:
+            raise Refused(f"TensorFlow has no dtype for {dtype}") from None
