@@ -323,7 +323,8 @@ def executed(
                 for _ in range(times)
             )
         except CouldNotObserve as error:  # it has no such arrays
-            return {"ended": Ability.UNTRIED.value, "reason": error.what}
+            ended = Ability.COMPILES if executor.capabilities.ahead else Ability.UNTRIED
+            return {"ended": ended.value, "reason": error.what}
     except ExecutionFailed as failure:
         verdict = failure.verdict
         if verdict.outcome is Outcome.HUNG:

@@ -9,6 +9,7 @@ from compat_tests.helpers.sealed import CASES
 from portable.corpus.execution import Ending
 from portable.releases import runnable_releases
 from portable.releases.advisory import Effect, advisories
+from portable.runtime.executors import EXECUTORS as KINDS
 from portable.verdict import Stage
 from tools.execute_corpus import Run, execute
 
@@ -23,8 +24,6 @@ EXECUTORS = {
     "tensorflow": "tensorflow",
     "torch-xla": "torch_xla",
 }
-# They compile where they execute: what their compilers refuse or die of is seen there.
-_COMPILE_AT_ONCE = {"tensorflow", "torch-xla"}
 _ENDINGS = {
     Effect.REFUSES: Ending.REFUSED,
     Effect.WRONG_RESULT: Ending.WRONG,
@@ -58,8 +57,8 @@ def edges(advisory: Advisory) -> tuple[list[str], list[str]]:
 
 def ending(advisory: Advisory) -> tuple[Ending, Stage]:
     """Return how the Cases of an Advisory have to end, and where."""
-    at_once = advisory.distribution in _COMPILE_AT_ONCE
-    return _ENDINGS[advisory.effect], Stage.EXECUTE if at_once else advisory.stage
+    ahead = KINDS[EXECUTORS[advisory.distribution]].capabilities.ahead
+    return _ENDINGS[advisory.effect], advisory.stage if ahead else Stage.EXECUTE
 
 
 def endings(advisory: Advisory, release: str) -> set[tuple[Ending, Stage]]:

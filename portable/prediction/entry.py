@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.form import SCATTERS, FormRule, kinds, ops, types
+from portable.prediction.form import SCATTERS, FormRule, kinds, ops, types, weaken
 from portable.prediction.functions import CALLS
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _RETURN, _EINSUM = "vhlo.return_v1", "vhlo.unary_einsum_v1"
 _SHAPED = frozenset({"vhlo.get_dimension_size"})
 _WHOLE = kinds("case if reshape while") | CALLS.keys()
 _UPDATE = "vhlo.dynamic_update_slice_v1"
+_COMPLEX, _DOUBLE = "complex_v1", "f64_v1"
 _NO_ARGUMENT = _NO_FUNCTION = -1
 # What may update operands in place, and how many of the first ones; None for all.
 _UPDATED = {
@@ -111,23 +112,28 @@ def _takes(*kinds: str, elements: bool = True) -> FormRule:
     return FormRule(find, (types(sought),))
 
 
-def _main_takes(*kinds: str, several: bool = False) -> FormRule:
-    """Find an argument or result of main of some element types.
+def _main_takes(*kinds: str, several: bool = False, results: bool = True) -> FormRule:
+    """Find an argument of main of some element types, or a result unless those do not matter.
 
     With `several` one of several elements; perhaps one of a single element, or of none.
     """
     sought = frozenset(f"{kind}_v1" for kind in kinds)
 
     def find(reading: Reading) -> bool | None:
-        of_type = {
-            one for one in {*chain(*reading.sides_of_main)} if reading.element(one) in sought
-        }
+        edges = {*chain(*reading.sides_of_main[: 1 + results])}
+        of_type = {one for one in edges if reading.element(one) in sought}
         shapes = [reading.dimensions(one) for one in of_type]
         if several and all(shape is not None and {*shape} <= {0, 1} for shape in shapes):
             return None if of_type else False
         return bool(of_type)
 
     return FormRule(find, (types(sought),))
+
+
+def _main_takes_complex(reading: Reading) -> bool:
+    """Find an argument or result of main that is of complex numbers of f64."""
+    edges = {*chain(*reading.sides_of_main)}
+    return any(reading.element(one) == _COMPLEX and reading.part(one) == _DOUBLE for one in edges)
 
 
 def _takes_a_token(reading: Reading) -> bool:
@@ -381,6 +387,21 @@ ENTRY: dict[str, FormRule] = {
     ),
     "argument or result of main of i4 or ui4": _main_takes("i4", "ui4"),
     "argument or result of main of several i4 or ui4": _main_takes("i4", "ui4", several=True),
+    "argument or result of main of a type that IREE is given no arrays of": weaken(
+        _main_takes(
+            *("i2", "ui2", "i4", "ui4", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3"),
+            *("f8E4M3B11FNUZ", "quant", "quant_per_axis"),
+        )
+    ),
+    "argument or result of main of a type that torch_xla has no arrays of": _main_takes(
+        *("i2", "ui2", "i4", "ui4", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3"),
+        *("f8E4M3B11FNUZ", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E8M0FNU"),
+    ),
+    "argument or result of main of f8E4M3FN or f8E5M2": _main_takes("f8E4M3FN", "f8E5M2"),
+    "argument of main of ui16, ui32 or ui64": _main_takes("ui16", "ui32", "ui64", results=False),
+    "argument or result of main of complex<f64>": FormRule(
+        _main_takes_complex, (types([_COMPLEX]), types([_DOUBLE]))
+    ),
     "argument that an op takes, or result that it gives, of a float that IREE has no buffers of": (
         _crosses("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ")
     ),

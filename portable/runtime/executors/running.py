@@ -27,8 +27,6 @@ __all__ = ["EXECUTORS", "UnknownExecutor", "check_executor", "executor_of", "fin
 
 _CPU = ("cpu",)
 _TOKEN = frozenset({"token"})
-# Types of less than a byte, which most runtimes have no arrays of.
-_SMALL = frozenset({"i2", "ui2", "i4", "ui4", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN"})
 _KINDS = (
     # The PJRT client of a jaxlib, for the CPU or of a plugin: XLA as JAX programs meet it. Any
     # jaxlib, 0.4.13 or later.
@@ -48,12 +46,13 @@ _KINDS = (
         capabilities=Capabilities(_CPU, _TOKEN),
         hint="pip install 'stablehlo-portable[jaxlib]'",
     ),
-    # IREE's compiler and runtime: nothing in it is XLA. Any IREE, 3.0.0 or later.
+    # IREE's compiler and runtime: nothing in it is XLA. Any IREE, 2.9.0 or later. Of some types its
+    # Python API has no arrays; what its compiler makes of a program with them is seen all the same.
     ExecutorKind(
         name="iree",
         drivers=(Driver("iree"),),
         distributions=("iree-base-compiler", "iree-base-runtime"),
-        capabilities=Capabilities(_CPU, _TOKEN | _SMALL | {"f8E3M4", "f8E4M3", "f8E4M3B11FNUZ"}),
+        capabilities=Capabilities(_CPU, _TOKEN),
         hint="pip install 'stablehlo-portable[iree]'",
     ),
     # The op XlaCallModule, which is how a SavedModel carries an artifact. Any TensorFlow with its
@@ -62,23 +61,16 @@ _KINDS = (
         name="tensorflow",
         drivers=(Driver("tensorflow"),),
         distributions=("tensorflow",),
-        capabilities=Capabilities(_CPU, _TOKEN),
+        capabilities=Capabilities(_CPU, _TOKEN, ahead=False),
         hint="pip install 'stablehlo-portable[tensorflow]'",
     ),
-    # torch_xla's device, as it runs a saved StableHLOGraphModule. Any torch_xla. Torch has no such
-    # dtypes, or its device does not take them; of complex<f64> it loses the imaginary part on the
-    # way to the device.
+    # torch_xla's device, as it runs a saved StableHLOGraphModule. Any torch_xla. What torch has no
+    # dtype of, or its device does not take, nobody can give it.
     ExecutorKind(
         name="torch_xla",
         drivers=(Driver("torch-xla"),),
         distributions=("torch-xla", "torch"),
-        capabilities=Capabilities(
-            _CPU,
-            _TOKEN
-            | _SMALL
-            | {"complex<f64>", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ"}
-            | {"f8E4M3FNUZ", "f8E5M2FNUZ", "f8E8M0FNU"},
-        ),
+        capabilities=Capabilities(_CPU, _TOKEN, ahead=False),
         hint="pip install 'stablehlo-portable[torch_xla]'",
     ),
 )

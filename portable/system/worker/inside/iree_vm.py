@@ -13,7 +13,7 @@ from .answer import Refused, Unavailable
 from .tensors import dtype_named, stored_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from .answer import Payload
 
@@ -99,9 +99,14 @@ class Iree:
 
         Raises:
             Refused: The compiler or the runtime says no.
-            Unavailable: The runtime has no array of an input.
+            Unavailable: The runtime has no array of an input or result.
         """
         main = self.compile(program)
+        for dtype in (
+            *(one.dtype for one in inputs),
+            *(dtype_named(one["dtype"]) for one in results),
+        ):
+            self._check(dtype)
         try:
             given = main(*map(self._given, inputs))
             several = given if isinstance(given, (list, tuple)) else [given] * bool(results)
@@ -116,22 +121,25 @@ class Iree:
             raise _refused(refusal) from None
         return [_array(one, told) for one, told in zip(taken, results, strict=True)]
 
+    def _check(self, dtypes: Iterable[Any]) -> None:
+        """Say which of some types of ml_dtypes the runtime has no name of."""
+        types = self._runtime.HalElementType
+        for dtype in dtypes:
+            if stored_dtype(dtype) != dtype and not hasattr(types, _ELEMENTS.get(dtype.name, "")):
+                raise Unavailable(f"its runtime has no array of {dtype.name}")
+
     def _given(self, array: Any) -> Any:
         """Return an input as the Python API takes it, by its bits where that has no such type."""
-        runtime = self._runtime
+        runtime, device = self._runtime, self._config.device
         name = array.dtype.name
         if name not in _ELEMENTS:
             return array
-        element = getattr(runtime.HalElementType, _ELEMENTS[name], None)
-        if element is None:
-            raise Unavailable(f"its runtime has no array of {name}")
-        device = self._config.device
         view = device.allocator.allocate_buffer_copy(
             memory_type=runtime.MemoryType.DEVICE_LOCAL,
             allowed_usage=runtime.BufferUsage.DEFAULT | runtime.BufferUsage.MAPPING,
             device=device,
             buffer=array.view(stored_dtype(array.dtype)),
-            element_type=element,
+            element_type=getattr(runtime.HalElementType, _ELEMENTS[name]),
         )
         return runtime.DeviceArray(device, view)
 

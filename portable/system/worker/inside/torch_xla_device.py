@@ -6,7 +6,7 @@ import dataclasses
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .answer import Refused, Unavailable
+from .answer import Refused
 from .tensors import dtype_named, stored_dtype
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ __all__ = ["TorchXlaDevice"]
 METHOD = "forward"
 # What the device raises when it does not compile or execute.
 REFUSALS = (RuntimeError, ValueError, IndexError)
-# What it says of an argument or result that no tensor of its has, whatever the program does.
-NO_TENSOR = "type not supported"
 
 
 class TorchXlaDevice:
@@ -50,8 +48,7 @@ class TorchXlaDevice:
             One array for each result.
 
         Raises:
-            Refused: The compiler or the runtime says no.
-            Unavailable: torch, or its device, has no such dtype.
+            Refused: torch has no such dtype, or the compiler or the runtime says no.
         """
         tensors = [self._tensor(array) for array in inputs]
         module = self._module(program, len(inputs))
@@ -59,8 +56,6 @@ class TorchXlaDevice:
             outputs = [output.cpu() for output in module(*tensors)]
         except REFUSALS as refusal:
             words = " ".join(str(refusal)[:2000].split())
-            if NO_TENSOR in words.lower():
-                raise Unavailable(words) from None
             raise Refused(f"{type(refusal).__name__}: {words}") from None
         told = [dtype_named(result["dtype"]) for result in results]
         return [self._array(*pair) for pair in zip(outputs, told, strict=True)]
@@ -85,7 +80,7 @@ class TorchXlaDevice:
         """Make a tensor of an array; torch takes those of ml_dtypes as bytes of the same width."""
         dtype = getattr(self._torch, array.dtype.name, None)
         if dtype is None or not isinstance(dtype, self._torch.dtype):
-            raise Unavailable(f"torch has no {array.dtype.name}")
+            raise Refused(f"torch has no {array.dtype.name}")
         whole = self._numpy.array(array, order="C")
         if stored_dtype(array.dtype) != array.dtype:
             whole = whole.view(f"i{array.dtype.itemsize}")
