@@ -10,6 +10,7 @@ reference interpreter.
     python -m tools capabilities                        on all Releases of the table; write it
     python -m tools capabilities --on 'jaxlib 0.5.3'    on these, which it may not have yet
     python -m tools capabilities --ops reduce           only programs of these ops
+    python -m tools capabilities --types i4 ui4         only programs of these element types
     python -m tools capabilities --between --on 'iree-base-compiler 3.11.0'
                                         only what the Releases beside it do not agree about
 
@@ -156,6 +157,11 @@ class Program:
             for one in self.signatures
             if one.endswith(inside) or (one.partition(" ")[0] == self.op and IN not in one)
         )
+
+    def is_of(self, types: Collection[str]) -> bool:
+        """Say whether it is about one of some element types."""
+        named = {one.rstrip("?") for signature in self.own for one in signature.split()[1:]}
+        return not named.isdisjoint(types)
 
     def judged(self) -> Program:
         """Return what shows what it computes: quantized types as the arithmetic they stand for."""
@@ -323,8 +329,8 @@ def executed(
                 for _ in range(times)
             )
         except CouldNotObserve as error:  # it has no such arrays
-            ended = Ability.COMPILES if executor.capabilities.ahead else Ability.UNTRIED
-            return {"ended": ended.value, "reason": error.what}
+            seen = Ability.COMPILES if executor.capabilities.ahead else Ability.UNTRIED
+            return {"ended": seen.value, "reason": error.what}
     except ExecutionFailed as failure:
         verdict = failure.verdict
         if verdict.outcome is Outcome.HUNG:
@@ -751,6 +757,7 @@ def main() -> int:
     parser.add_argument("--new", action="store_true", help="only what the table has no row of")
     parser.add_argument("--workers", type=int, default=1, help="processes of each Release")
     parser.add_argument("--ops", nargs="+", metavar="OP", help="only programs of these ops")
+    parser.add_argument("--types", nargs="+", metavar="TYPE", help="only those of these elements")
     parser.add_argument(
         "--between",
         action="store_true",
@@ -770,8 +777,10 @@ def main() -> int:
         programs = unknown(programs, known)
     if chosen.ops:
         programs = [program for program in programs if program.op in chosen.ops]
+    if chosen.types:
+        programs = [program for program in programs if program.is_of(chosen.types)]
     _execute_all(programs, map(find_release, chosen.on), chosen.workers)
-    of = [*map(find_release, chosen.on)] if chosen.ops else None
+    of = [*map(find_release, chosen.on)] if chosen.ops or chosen.types else None
     write_file(TABLE, table(programs, known, adding=chosen.new, of=of).encode())
     return 0
 

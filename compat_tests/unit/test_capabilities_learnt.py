@@ -261,3 +261,10 @@ def test_what_nothing_is_compared_with_takes_nothing_back(store: Path) -> None:
     _write(store, "jaxlib-0.10.2-pjrt", *refused)
     found = parse(table(programs, KNOWN, of=[alone]))["jaxlib"]
     assert found.rows["add"] == [("rr", "f32"), ("cr", "i4"), ("-x", "i4 in reduce"), ("r-", "i8")]
+
+
+def test_programs_are_chosen_by_their_types() -> None:
+    """Of the op that they are about, whether its shapes are known or not."""
+    program = Program("sort 1", NOTHING, frozenset({"sort i4? -> i4?", "constant f32"}))
+    assert program.is_of(["ui4", "i4"])
+    assert not program.is_of(["f32", "sort"])

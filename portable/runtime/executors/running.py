@@ -64,8 +64,8 @@ _KINDS = (
         capabilities=Capabilities(_CPU, _TOKEN, ahead=False),
         hint="pip install 'stablehlo-portable[tensorflow]'",
     ),
-    # torch_xla's device, as it runs a saved StableHLOGraphModule. Any torch_xla. What torch has no
-    # dtype of, or its device does not take, nobody can give it.
+    # torch_xla's device, as it runs a saved StableHLOGraphModule. Any torch_xla. It is given
+    # no arrays of types that torch has no dtype of, or that its device does not take.
     ExecutorKind(
         name="torch_xla",
         drivers=(Driver("torch-xla"),),
