@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import re
 from itertools import chain
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENTRY", "aliased", "dictionaries"]
 
+_BYTE = 8
 _MODULE = "builtin.module"
 _FUNCTION, _CALL = "vhlo.func_v1", "vhlo.call_v1"
 _RETURN, _EINSUM = "vhlo.return_v1", "vhlo.unary_einsum_v1"
@@ -247,29 +249,32 @@ def _returns_updated(reading: Reading) -> bool:
     return False
 
 
-def _crosses(*names: str) -> FormRule:
+def _crosses(*names: str, bits: int = 8) -> FormRule:
     """Find an argument of main of some types that an op takes, or a result that an op gives.
 
-    Perhaps it is one where that is a call, a loop or a branch.
+    Perhaps it is one where that is a call, a loop or a branch. Of elements of fewer bits than a
+    byte only those count that do not fill bytes.
     """
     elements = frozenset(f"{name}_v1" for name in names)
+
+    def counts(reading: Reading, type_: int) -> bool:
+        if reading.element(type_) not in elements:
+            return False
+        shape = reading.dimensions(type_) if bits < _BYTE else None
+        return bits == _BYTE or (shape is not None and math.prod(shape) * bits % _BYTE > 0)
 
     def find(reading: Reading) -> bool | None:
         if reading.main is None:
             return False
         walk, main = reading.walk, reading.functions.main
         taken, _ = reading.sides_of_main
-        given = {at for at, type_ in enumerate(taken) if reading.element(type_) in elements}
+        given = {at for at, type_ in enumerate(taken) if counts(reading, type_)}
         perhaps = False
         for visit in walk.below(main):
             if visit.operation.depth != IN_FUNCTION:
                 continue
             if visit.name == _RETURN:
-                of_type = (
-                    one
-                    for one in visit.sources
-                    if one and reading.element(walk.type(one)) in elements
-                )
+                of_type = (one for one in visit.sources if one and counts(reading, walk.type(one)))
                 crossing = {one[0] for one in of_type}
             elif reading.kinds[visit.operation.name] in _SHAPED or given.isdisjoint(
                 value
@@ -404,6 +409,12 @@ ENTRY: dict[str, FormRule] = {
     ),
     "argument that an op takes, or result that it gives, of a float that IREE has no buffers of": (
         _crosses("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ")
+    ),
+    "argument that an op takes, or result that it gives, of i4 that do not fill bytes": _crosses(
+        "i4", "ui4", bits=4
+    ),
+    "argument that an op takes, or result that it gives, of i2 that do not fill bytes": _crosses(
+        "i2", "ui2", bits=2
     ),
     "argument that is a token": FormRule(_takes_a_token, (types(["token_v1"]),)),
     "aliased argument of another size than its result": FormRule(_aliases(operator.eq)),

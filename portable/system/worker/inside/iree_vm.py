@@ -102,11 +102,8 @@ class Iree:
             Unavailable: The runtime has no array of an input or result.
         """
         main = self.compile(program)
-        for dtype in (
-            *(one.dtype for one in inputs),
-            *(dtype_named(one["dtype"]) for one in results),
-        ):
-            self._check(dtype)
+        self._check(array.dtype for array in inputs)
+        self._check(dtype_named(told["dtype"]) for told in results)
         try:
             given = main(*map(self._given, inputs))
             several = given if isinstance(given, (list, tuple)) else [given] * bool(results)
