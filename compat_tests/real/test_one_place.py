@@ -111,7 +111,7 @@ KIND = """    ExecutorKind(
         name="echo",
         drivers=(Driver("echo"),),
         distributions=("numpy",),
-        capabilities=Capabilities(_CPU, frozenset()),
+        capabilities=Capabilities(_CPU),
         hint="pip install numpy",
     ),
 )

@@ -87,7 +87,7 @@ _PADDING_DYNAMICALLY = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2", "vhlo.dy
 _SORT = "vhlo.sort_v1"
 _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
-NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
+_NARROW_SIGNED = frozenset(f"i{bits}_v1" for bits in (2, 4, 8, 16, 32))
 # Of two and four bits no number is as great as 64.
 _INTEGERS = frozenset(f"{sign}{bits}_v1" for sign in ("i", "ui") for bits in (8, 16, 32, 64))
 # What has a body, and what ends one.
@@ -560,7 +560,7 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     the program: XLA may fold it, and much of what is not computed from constants alone.
     """
     perhaps = False
-    for visit, constant in _constant_operands(reading, _ZEROS, 0, NARROW_SIGNED):
+    for visit, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
         if constant is None:
             # Of a damaged file the operand may be missing.
             operands = zip(reading.ranges.of(visit), reading.flow.operands(visit), strict=True)
@@ -941,7 +941,7 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "get_dimension_size of a known dimension": FormRule(_asks_what_is_known, (ops(*_SIZES),)),
     "count_leading_zeros of a negative constant": FormRule(
-        _counts_zeros_of_a_constant, (ops(_ZEROS), types(NARROW_SIGNED))
+        _counts_zeros_of_a_constant, (ops(_ZEROS), types(_NARROW_SIGNED))
     ),
     "convert of constants to booleans that loses all but their last bit": FormRule(
         _tests_constants, (ops(_CONVERT), types(_BOOLEAN), ops(_CONSTANT)), across=True

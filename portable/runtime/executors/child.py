@@ -24,7 +24,7 @@ from portable.runtime.executors.executor import (
     PlatformMissing,
     Setting,
 )
-from portable.runtime.executors.signature import UnsupportedType, check_inputs, signature
+from portable.runtime.executors.signature import check_inputs, signature
 from portable.runtime.executors.tensors import dtype_named, load_array, stored
 from portable.system import scratch
 from portable.system.files import is_file
@@ -105,9 +105,6 @@ class ChildExecutor:
         if not self.available():
             raise ExecutorMissing(f"no executor for {self.engine}", hint=self._hint)
         wanted = signature(artifact)
-        for tensor in (*wanted.arguments, *wanted.results):
-            if tensor.element in self.capabilities.excluded:
-                raise UnsupportedType(f"{self.name} cannot take or return {tensor}")
         self._last = None
         handle, made = scratch.make_folder(_home(wanted))
         executable = _ChildExecutable(self, artifact.data, Path(made), wanted)

@@ -95,13 +95,11 @@ class Capabilities:
 
     Args:
         platforms: Its platforms, for example `cpu`; `*.so` stands for any PJRT plugin.
-        excluded: Element types of StableHLO that it cannot take or return.
         devices: The most devices of the CPU that it runs one program on.
         ahead: Whether it compiles before it executes; what others refuse is seen when they execute.
     """
 
     platforms: tuple[str, ...]
-    excluded: frozenset[str]
     devices: int = 1
     ahead: bool = True
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["EXECUTORS", "UnknownExecutor", "check_executor", "executor_of", "find_executor", "run"]
 
 _CPU = ("cpu",)
-_TOKEN = frozenset({"token"})
 _KINDS = (
     # The PJRT client of a jaxlib, for the CPU or of a plugin: XLA as JAX programs meet it. Any
     # jaxlib, 0.4.13 or later.
@@ -34,7 +33,7 @@ _KINDS = (
         name="pjrt",
         drivers=(Driver("jaxlib"),),
         distributions=("jaxlib",),
-        capabilities=Capabilities(("cpu", "cuda", "tpu", "*.so"), _TOKEN, devices=8),
+        capabilities=Capabilities(("cpu", "cuda", "tpu", "*.so"), devices=8),
         hint="pip install 'stablehlo-portable[jaxlib]'",
     ),
     # StableHLO's reference interpreter: slow, and the meaning of every op by definition. Any
@@ -43,7 +42,7 @@ _KINDS = (
         name="interpreter",
         drivers=(Driver("jaxlib"), Driver("torch-mlir")),
         distributions=("jaxlib",),
-        capabilities=Capabilities(_CPU, _TOKEN),
+        capabilities=Capabilities(_CPU),
         hint="pip install 'stablehlo-portable[jaxlib]'",
     ),
     # IREE's compiler and runtime: nothing in it is XLA. Any IREE, 2.9.0 or later. Of some types its
@@ -52,7 +51,7 @@ _KINDS = (
         name="iree",
         drivers=(Driver("iree"),),
         distributions=("iree-base-compiler", "iree-base-runtime"),
-        capabilities=Capabilities(_CPU, _TOKEN),
+        capabilities=Capabilities(_CPU),
         hint="pip install 'stablehlo-portable[iree]'",
     ),
     # The op XlaCallModule, which is how a SavedModel carries an artifact. Any TensorFlow with its
@@ -61,7 +60,7 @@ _KINDS = (
         name="tensorflow",
         drivers=(Driver("tensorflow"),),
         distributions=("tensorflow",),
-        capabilities=Capabilities(_CPU, _TOKEN, ahead=False),
+        capabilities=Capabilities(_CPU, ahead=False),
         hint="pip install 'stablehlo-portable[tensorflow]'",
     ),
     # torch_xla's device, as it runs a saved StableHLOGraphModule. Any torch_xla. It is given
@@ -70,7 +69,7 @@ _KINDS = (
         name="torch_xla",
         drivers=(Driver("torch-xla"),),
         distributions=("torch-xla", "torch"),
-        capabilities=Capabilities(_CPU, _TOKEN, ahead=False),
+        capabilities=Capabilities(_CPU, ahead=False),
         hint="pip install 'stablehlo-portable[torch_xla]'",
     ),
 )
