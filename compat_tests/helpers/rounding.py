@@ -59,7 +59,7 @@ def _branch(gives: str, made: str) -> str:
 
 
 _CALL = "%c = func.call @f(%{}) : (tensor<4x{}>) -> tensor<4x{}>"
-# What nobody would leave out.
+# What every Release rounds.
 _SURELY_ROUNDED = {"returned", "returned otherwise", "returned by a branch"}
 # What main makes of its argument: whether it is wide in the end, and how.
 _WAYS = {

@@ -133,9 +133,8 @@ F8 = frozenset(
     for kind in ("E3M4", "E4M3", "E4M3FN", "E4M3FNUZ", "E4M3B11FNUZ", "E5M2", "E5M2FNUZ", "E8M0FNU")
 )
 """The element types that are floats of a byte."""
-# Rounding to these is what a compiler may leave out.
 NARROW = F8 | SIXTEEN_BITS | {"f4E2M1FN_v1", *_SIX_BITS}
-"""The floats narrower than f32."""
+"""The floats narrower than f32; some compilers leave out rounding to them."""
 # What XLA:CPU has no reduction of between devices.
 _FEW_BITS = TWO_BITS | _FOUR_BITS | (NARROW - SIXTEEN_BITS)
 _FLOATS = NARROW | {"f32_v1", "f64_v1"}
@@ -917,7 +916,6 @@ _CHANNELS = (ops(*COMMUNICATING),)
 COMPUTED: dict[str, FormRule] = {
     "all_reduce or reduce_scatter to a promoted type": _promotes(*_COLLECTIVES),
     "scatter to a promoted type": _promotes(*SCATTERS),
-    # Whether the value is widened again is not looked for.
     "i4 or ui4 that is not folded away": FormRule(_keeps_four_bits, _FOURS),
     "reduce of several operands by maximum": weaken(
         # Beside each operand stands its initial value.

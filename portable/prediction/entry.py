@@ -30,6 +30,10 @@ _SHAPED = frozenset({"vhlo.get_dimension_size"})
 _WHOLE = kinds("case if reshape while") | CALLS.keys()
 _UPDATE = "vhlo.dynamic_update_slice_v1"
 _COMPLEX, _DOUBLE = "complex_v1", "f64_v1"
+# What few runtimes have arrays of.
+_SMALL_INTEGERS = ("i2", "ui2", "i4", "ui4")
+_RARE_FLOATS = ("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3")
+_FNUZ = ("f8E4M3B11FNUZ", "f8E4M3FNUZ", "f8E5M2FNUZ")
 _NO_ARGUMENT = _NO_FUNCTION = -1
 # What may update operands in place, and how many of the first ones; None for all.
 _UPDATED = {
@@ -385,22 +389,16 @@ ENTRY: dict[str, FormRule] = {
     "argument or result of f6E2M3FN or f6E3M2FN": _takes("f6E2M3FN", "f6E3M2FN"),
     "argument or result of f4E2M1FN or f8E8M0FNU": _takes("f4E2M1FN", "f8E8M0FNU"),
     "argument or result of main of a type that TensorFlow has no arrays of": _main_takes(
-        *("i2", "ui2", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E8M0FNU")
+        "i2", "ui2", *_RARE_FLOATS, "f8E8M0FNU"
     ),
-    "argument or result of main of f8E4M3B11FNUZ, f8E4M3FNUZ or f8E5M2FNUZ": _main_takes(
-        "f8E4M3B11FNUZ", "f8E4M3FNUZ", "f8E5M2FNUZ"
-    ),
+    "argument or result of main of f8E4M3B11FNUZ, f8E4M3FNUZ or f8E5M2FNUZ": _main_takes(*_FNUZ),
     "argument or result of main of i4 or ui4": _main_takes("i4", "ui4"),
     "argument or result of main of several i4 or ui4": _main_takes("i4", "ui4", several=True),
     "argument or result of main of a type that IREE is given no arrays of": weaken(
-        _main_takes(
-            *("i2", "ui2", "i4", "ui4", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3"),
-            *("f8E4M3B11FNUZ", "quant", "quant_per_axis"),
-        )
+        _main_takes(*_SMALL_INTEGERS, *_RARE_FLOATS, "f8E4M3B11FNUZ", "quant", "quant_per_axis")
     ),
     "argument or result of main of a type that torch_xla has no arrays of": _main_takes(
-        *("i2", "ui2", "i4", "ui4", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3"),
-        *("f8E4M3B11FNUZ", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E8M0FNU"),
+        *_SMALL_INTEGERS, *_RARE_FLOATS, *_FNUZ, "f8E8M0FNU"
     ),
     "argument or result of main of f8E4M3FN or f8E5M2": _main_takes("f8E4M3FN", "f8E5M2"),
     "argument of main of ui16, ui32 or ui64": _main_takes("ui16", "ui32", "ui64", results=False),
@@ -408,7 +406,7 @@ ENTRY: dict[str, FormRule] = {
         _main_takes_complex, (types([_COMPLEX]), types([_DOUBLE]))
     ),
     "argument that an op takes, or result that it gives, of a float that IREE has no buffers of": (
-        _crosses("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ")
+        _crosses(*_RARE_FLOATS, "f8E4M3B11FNUZ")
     ),
     "argument that an op takes, or result that it gives, of i4 that do not fill bytes": _crosses(
         "i4", "ui4", bits=4

@@ -106,7 +106,8 @@ def _widens_again(reading: Reading) -> bool | None:
 
 
 def _narrows_or_widens(reading: Reading) -> bool | None:
-    return None if {_rounds(NARROW)(reading), _widens_again(reading)} != {False} else False
+    finds = (_rounds(NARROW), _widens_again)
+    return None if any(find(reading) is None for find in finds) else False
 
 
 def _narrows_integers(reading: Reading) -> bool | None:

@@ -102,8 +102,8 @@ class Iree:
             Unavailable: The runtime has no array of an input or result.
         """
         main = self.compile(program)
-        self._check(array.dtype for array in inputs)
-        self._check(dtype_named(told["dtype"]) for told in results)
+        _demand_arrays(array.dtype for array in inputs)
+        _demand_arrays(dtype_named(told["dtype"]) for told in results)
         try:
             given = main(*map(self._given, inputs))
             several = given if isinstance(given, (list, tuple)) else [given] * bool(results)
@@ -118,27 +118,31 @@ class Iree:
             raise _refused(refusal) from None
         return [_array(one, told) for one, told in zip(taken, results, strict=True)]
 
-    def _check(self, dtypes: Iterable[Any]) -> None:
-        """Say which of some types of ml_dtypes the runtime has no name of."""
-        types = self._runtime.HalElementType
-        for dtype in dtypes:
-            if stored_dtype(dtype) != dtype and not hasattr(types, _ELEMENTS.get(dtype.name, "")):
-                raise Unavailable(f"its runtime has no array of {dtype.name}")
-
     def _given(self, array: Any) -> Any:
         """Return an input as the Python API takes it, by its bits where that has no such type."""
-        runtime, device = self._runtime, self._config.device
+        runtime = self._runtime
         name = array.dtype.name
         if name not in _ELEMENTS:
             return array
+        element = getattr(runtime.HalElementType, _ELEMENTS[name], None)
+        if element is None:
+            raise Unavailable(f"its runtime has no array of {name}")
+        device = self._config.device
         view = device.allocator.allocate_buffer_copy(
             memory_type=runtime.MemoryType.DEVICE_LOCAL,
             allowed_usage=runtime.BufferUsage.DEFAULT | runtime.BufferUsage.MAPPING,
             device=device,
             buffer=array.view(stored_dtype(array.dtype)),
-            element_type=getattr(runtime.HalElementType, _ELEMENTS[name]),
+            element_type=element,
         )
         return runtime.DeviceArray(device, view)
+
+
+def _demand_arrays(dtypes: Iterable[Any]) -> None:
+    """Say which of some types of ml_dtypes no runtime has a name of."""
+    for dtype in dtypes:
+        if stored_dtype(dtype) != dtype and dtype.name not in _ELEMENTS:
+            raise Unavailable(f"its runtime has no array of {dtype.name}")
 
 
 def _to_host(result: Any, told: Payload) -> Any:
