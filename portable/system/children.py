@@ -423,7 +423,9 @@ def _uninterrupted(make: Callable[[], _Made], undo: Callable[[_Made], object]) -
         if unwanted.is_set():
             undone()
 
-    thread = threading.Thread(target=work)
+    # An interrupt while it starts may leave it waiting for ever: nothing waits for it at the end
+    # of this process, with which whatever it began ends too.
+    thread = threading.Thread(target=work, daemon=True)
     try:
         thread.start()
         thread.join()
@@ -540,7 +542,7 @@ def call(
     framed = len(request).to_bytes(_SIZE_BYTES, "little") + request
     kind = _Kind(_path(), cache_folder())
     shared = fresh is None and bool(here)
-    with _POOL.turn:
+    with _POOL.turn():
         child = _POOL.take(kind) if shared else _serving(kind.path, fresh or Limits())
         kept = False
         try:
@@ -645,8 +647,15 @@ class _Pool:
 
     def __init__(self) -> None:
         self._waiting: list[tuple[_Kind, Child]] = []
-        # To be held during a call: no more children than there are cores.
-        self.turn = threading.BoundedSemaphore(_CORES)
+        # One to be held during a call: no more children than there are cores. An interrupt between
+        # taking a semaphore and knowing that would take it for ever; `with` a lock is one step.
+        self._turns = [threading.Lock() for _ in range(_CORES)]
+
+    def turn(self) -> threading.Lock:
+        """Wait for a lock that nobody holds."""
+        while (free := next((one for one in self._turns if not one.locked()), None)) is None:
+            time.sleep(_SHORTEST_S)
+        return free
 
     def take(self, kind: _Kind) -> Child:
         while self._waiting:
