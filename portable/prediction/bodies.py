@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Head, OpSignature, Source
     from portable.prediction.forms import Reading
 
-__all__ = ["BODIES", "CONSTRAINING", "LEAST_BY_YNNPACK"]
+__all__ = ["BODIES", "CONSTRAINING", "INLINED", "LEAST_BY_YNNPACK", "applied_bodies"]
 
 _CAST = "builtin.unrealized_conversion_cast"
 CONSTRAINING = (_CAST, "sdy.sharding_constraint", _CAST)
@@ -47,7 +47,7 @@ _TOGETHER = frozenset({_ADD, _MULTIPLY, _AND, _MAXIMUM, _MINIMUM, "vhlo.or", "vh
 # What is no other number if it is computed with another time.
 _IDEMPOTENT = frozenset({_AND, _MAXIMUM, _MINIMUM, "vhlo.or"})
 # What may be one of these when it is inlined.
-_INLINED = frozenset({"vhlo.call", "vhlo.composite"})
+INLINED = frozenset({"vhlo.call", "vhlo.composite"})
 # Infinity of floats of so many bytes, and one.
 _FLOATS = {
     "f16_v1": (0x7C00, 0x3C00),
@@ -78,7 +78,7 @@ class _Applied(NamedTuple):
     folded: Sequence[bool]
 
 
-def _applied(reading: Reading, *names: str) -> Iterator[_Applied]:
+def applied_bodies(reading: Reading, *names: str) -> Iterator[_Applied]:
     """Yield the ops of some names, with what their bodies compute."""
     walk, done = reading.walk, {-1}
     for visit in walk.of([_RETURN]):
@@ -105,7 +105,7 @@ def _root(reading: Reading, source: Source | None) -> str:
     made = reading.walk[source[0]]
     plain = len(set(made.operands)) == len(made.sources) == 2 and not any(made.sources)
     kind = reading.kinds[made.operation.name]
-    return kind if plain or kind in _INLINED | {_CONSTANT, _CONVERT} else "?"
+    return kind if plain or kind in INLINED | {_CONSTANT, _CONVERT} else "?"
 
 
 def _uses_outside(reading: Reading) -> bool | None:
@@ -135,11 +135,11 @@ def _reduces_otherwise(*names: str) -> Callable[[Reading], bool | None]:
 
     def found(reading: Reading) -> bool | None:
         perhaps = False
-        for one in _applied(reading, *names):
+        for one in applied_bodies(reading, *names):
             for root in one.roots:
-                if root not in _TOGETHER | _INLINED:
+                if root not in _TOGETHER | INLINED:
                     return True
-                perhaps |= root in _INLINED
+                perhaps |= root in INLINED
         return None if perhaps else False
 
     return found
@@ -149,7 +149,7 @@ def _converts(reading: Reading) -> bool:
     """Find an all_reduce of bf16 whose body computes in another type."""
     return any(
         "vhlo.convert" in one.roots and reading.element(one.op.results[0]) == "bf16_v1"
-        for one in _applied(reading, *_ALL_REDUCE)
+        for one in applied_bodies(reading, *_ALL_REDUCE)
         if one.op.results
     )
 
@@ -170,7 +170,7 @@ def _starts_otherwise(
         # What is like one of these may be of another operand, which is not in what they are like.
         other = {like(one) for one in reductions if not is_simple(reading, one)}
         perhaps = False
-        for one in _applied(reading, _REDUCE, _WINDOW):
+        for one in applied_bodies(reading, _REDUCE, _WINDOW):
             if like(one.op) not in single:
                 continue
             starts = one.starts[len(one.starts) // 2 :]
@@ -199,9 +199,9 @@ def _of_constants(
 
     def found(reading: Reading) -> bool | None:
         perhaps = False
-        for one in _applied(reading, *names):
+        for one in applied_bodies(reading, *names):
             root = one.roots[0] if one.roots else ""
-            if root not in bodies | _INLINED or like(one.op) not in reading.used:
+            if root not in bodies | INLINED or like(one.op) not in reading.used:
                 continue
             reduced = len(one.op.results)  # initial values stand behind them
             for start, folded in zip(one.starts[:reduced], one.folded[:reduced], strict=True):
@@ -219,7 +219,7 @@ def _takes_the_greatest(reading: Reading) -> bool:
     """Find a reduce_scatter of floats by maximum."""
     return any(
         _MAXIMUM in one.roots and any(reading.element(type_) in _FLOATS for type_ in one.op.results)
-        for one in _applied(reading, _REDUCE_SCATTER)
+        for one in applied_bodies(reading, _REDUCE_SCATTER)
     )
 
 
@@ -249,7 +249,7 @@ def _adds(padding: Sequence[int]) -> bool:
 def _cuts_single_elements(reading: Reading) -> bool:
     """Find a reduce_window of windows of one element that pads by negative amounts alone."""
     found = {like(one) for one in reading.of(_WINDOW) if _cuts(reading, one)}
-    applied = _applied(reading, _WINDOW) if found else ()
+    applied = applied_bodies(reading, _WINDOW) if found else ()
     return any(like(one.op) in found and {*one.roots} <= _SIMPLE for one in applied)
 
 
@@ -273,7 +273,7 @@ def _spreads_single_elements(reading: Reading) -> bool:
         and (reading.content.pool.count(type_) or 0) >= LEAST_BY_YNNPACK
         and _spreads(reading, one, reading.dimensions(type_) or ())
     }
-    applied = _applied(reading, _WINDOW) if found else ()
+    applied = applied_bodies(reading, _WINDOW) if found else ()
     return any(like(one.op) in found and {*one.roots} <= _SIMPLE for one in applied)
 
 
@@ -405,7 +405,7 @@ BODIES: dict[str, FormRule] = {
         (_WINDOW,), frozenset({_MAXIMUM, _MINIMUM}), frozenset({_COMPLEX})
     ),
     "sort by a comparison that is constant": FormRule(
-        lambda reading: any(_CONSTANT in one.roots for one in _applied(reading, _SORT)),
+        lambda reading: any(_CONSTANT in one.roots for one in applied_bodies(reading, _SORT)),
         (ops(_SORT),),
     ),
     "reduction over no dimension from an initial value that changes it": FormRule(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,14 +25,14 @@ from portable.prediction.form import (
 from portable.prediction.parts import QUANTIZED_TYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["CORNERS", "is_wide", "sums_up"]
+__all__ = ["CORNERS", "is_wide", "made_products", "sums_up"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
 _MANUAL = "sdy.manual_computation"
@@ -426,10 +425,14 @@ def _windows(reading: Reading, one: OpSignature) -> Iterator[_Window]:
         yield _Window(size, of, apart, stride, spread, amount, times)
 
 
-def _reverses_all(reading: Reading) -> bool:
-    """Find a convolution that reverses a kernel of one element or all of what it goes over.
+def made_products(reading: Reading) -> Iterator[tuple[OpSignature, Sequence[_Window]]]:
+    """Yield the convolutions that XLA makes products, each with its windows.
 
-    Of one input and one output feature, and moved by one: XLA makes it a product.
+    Those of one input and one output feature, of one group and moved by one, each of whose windows
+    has one element or all of what it goes over.
+
+    Args:
+        reading: An artifact's ops.
     """
     for one in _used(reading, _CONVOLUTION):
         if not one.results or any(reading.numbers(one, "padding")):
@@ -441,11 +444,19 @@ def _reverses_all(reading: Reading) -> bool:
         if not windows or not single or len(kernel) != len(windows) + 2:
             continue
         plain = all(w.stride == w.base_spread == w.spread == 1 for w in windows)
-        turned = [w.size > 1 for w in windows if w.size in {1, w.base}]
-        if plain and len(turned) == len(windows):
-            reversed_ = _truths(reading, one, "window_reversal", len(windows))
-            if any(map(operator.and_, turned, reversed_)):
-                return True
+        if plain and all(w.size in {1, w.base} for w in windows):
+            yield one, windows
+
+
+def _reverses_all(reading: Reading) -> bool:
+    """Find a convolution that reverses a kernel of one element or all of what it goes over.
+
+    Of one input and one output feature, and moved by one: XLA makes it a product.
+    """
+    for one, windows in made_products(reading):
+        reversed_ = _truths(reading, one, "window_reversal", len(windows))
+        if any(w.size > 1 and turned for w, turned in zip(windows, reversed_, strict=True)):
+            return True
     return False
 
 

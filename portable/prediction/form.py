@@ -15,6 +15,7 @@ __all__ = [
     "AMOUNTS",
     "CONVOLUTIONS",
     "DYNAMIC_CONVOLUTIONS",
+    "ELEMENTWISE",
     "GATHERS",
     "NEGATIVE",
     "SCATTERS",
@@ -136,6 +137,16 @@ def kinds(names: str) -> frozenset[str]:
         names: What they are called, with spaces between them.
     """
     return frozenset(f"vhlo.{name}" for name in names.split())
+
+
+ELEMENTWISE = kinds(
+    "abs add and atan2 cbrt ceil clamp compare complex convert cosine count_leading_zeros divide"
+    " exponential exponential_minus_one floor imag is_finite log log_plus_one logistic maximum"
+    " minimum multiply negate not or popcnt power real reduce_precision remainder round_nearest_afz"
+    " round_nearest_even rsqrt select shift_left shift_right_arithmetic shift_right_logical sign"
+    " sine sqrt subtract tan tanh xor"
+)
+"""Ops that compute each element of the result from those in its place."""
 
 
 def ops(*names: str) -> frozenset[str]:

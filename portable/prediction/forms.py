@@ -19,6 +19,7 @@ from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.applied import APPLIED
 from portable.prediction.bodies import BODIES
+from portable.prediction.booleans import BOOLEANS
 from portable.prediction.branches import BRANCHES
 from portable.prediction.canonical import Canonical, branch_ends, is_canonical
 from portable.prediction.complexes import COMPLEXES
@@ -889,6 +890,7 @@ FORMS: dict[str, FormRule] = {
     **QUANTIZED,
     **APPLIED,
     **BODIES,
+    **BOOLEANS,
     **BRANCHES,
     **COMPLEXES,
     **COMPUTED,

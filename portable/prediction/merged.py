@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from portable.bytecode.operations import like
 from portable.prediction.form import (
     AMOUNTS,
+    ELEMENTWISE,
     GATHERS,
     NEGATIVE,
     SCATTERS,
@@ -43,13 +44,7 @@ _MOVING = kinds(
     "broadcast broadcast_in_dim concatenate dynamic_slice gather pad reduce reshape reverse slice"
     " transpose"
 )
-_ELEMENTWISE = kinds(
-    "abs add and atan2 bitcast_convert cbrt ceil clamp compare complex convert cosine"
-    " count_leading_zeros divide exponential exponential_minus_one floor imag is_finite log"
-    " log_plus_one logistic maximum minimum multiply negate not or popcnt power real"
-    " reduce_precision remainder round_nearest_afz round_nearest_even rsqrt select shift_left"
-    " shift_right_arithmetic shift_right_logical sign sine sqrt subtract tan tanh xor"
-)
+_IN_PLACE = ELEMENTWISE | kinds("bitcast_convert")
 # Of more parts that one value is computed from, the others are not followed.
 _MOST_PARTS = 4
 # What XLA:CPU of one Release multiplied wrongly: over three elements, with a few rows on one side
@@ -301,7 +296,7 @@ def _computes_from_a_gather(reading: Reading) -> bool | None:
     """
     gathered: dict[int, bool] = {}
     perhaps = False
-    for visit in reading.walk.of(_ELEMENTWISE.union(GATHERS)):
+    for visit in reading.walk.of(_IN_PLACE.union(GATHERS)):
         if visit.number not in reading.folded:
             continue
         kind = reading.kinds[visit.operation.name]
@@ -310,7 +305,7 @@ def _computes_from_a_gather(reading: Reading) -> bool | None:
             constant = visit.constant(visit.sources[0])
             if constant is None or not is_splat(reading, constant):
                 gathered[visit.number] = constant is not None
-        elif kind in _ELEMENTWISE and not gathered.keys().isdisjoint(sources):
+        elif kind in _IN_PLACE and not gathered.keys().isdisjoint(sources):
             if any(gathered.get(one) for one in sources):
                 return True
             perhaps = True

@@ -17,7 +17,7 @@ from portable.containers.container import place
 from portable.features import analyze
 from portable.features.devices import replicas_and_partitions
 from portable.prediction.applied import APPLYING
-from portable.prediction.form import kinds
+from portable.prediction.form import ELEMENTWISE
 from portable.prediction.forms import FORMS, KINDS, Reading, forms_in
 from portable.prediction.mistyped import mistyped
 from portable.prediction.signatures import CALL, IN, signatures_by_name
@@ -281,22 +281,12 @@ def _unused(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> fro
     )
 
 
-# Ops that compute each element of the result from those in its place.
-_ELEMENTWISE = kinds(
-    "abs add and atan2 cbrt ceil clamp compare complex convert cosine count_leading_zeros divide"
-    " exponential exponential_minus_one floor imag is_finite log log_plus_one logistic maximum"
-    " minimum multiply negate not or popcnt power real reduce_precision remainder round_nearest_afz"
-    " round_nearest_even rsqrt select shift_left shift_right_arithmetic shift_right_logical sign"
-    " sine sqrt subtract tan tanh xor"
-)
-
-
 def _sheltered(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> frozenset[str]:
     """Return the op signatures that stand in constant expressions and in bodies alone."""
     plain = [
         name
         for name in named
-        if f"vhlo.{name.partition(' ')[0]}" in _ELEMENTWISE
+        if f"vhlo.{name.partition(' ')[0]}" in ELEMENTWISE
         and IN not in name
         and not computed_everywhere(name)
     ]

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode import vhlo
 from portable.prediction.forms import FORMS, LOCATIONS
-from portable.releases import TableError, advisories
+from portable.releases import TableError, advisories, releases
 from portable.releases.advisory import PRODUCER
 from portable.releases.assumption import assumptions
+from portable.releases.capability import Ability, capabilities_of
 from portable.releases.refusal import refusals
 from portable.releases.release import demand_published, demand_reachable
 from portable.releases.table import demand_once, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from portable.releases.advisory import Advisory
 
 __all__ = ["demand_resolved"]
 
@@ -31,7 +34,7 @@ _KINDS: dict[str, Callable[[str], bool]] = {
 _FORM = "id op form since reason source date"
 _KEYS = {
     ("advisories", "advisory"): "id distribution specifier feature effect stage reproducer "
-    "reproduced reason link date source",
+    "reproduced reason link date source decides",
     ("aliases", "alias"): "name distribution source versions",
     ("assumptions", "assumption"): "name says features tried",
     ("promises", "promise"): "promiser since backward forward source note",
@@ -70,11 +73,21 @@ def demand_resolved() -> None:
     for advisory in advisories():
         if not advisory.feature.endswith(PRODUCER):
             _demand_feature(advisory.feature, f"advisories.toml: {advisory.id}")
+        _demand_undecided(advisory)
     demand_once(
         (row, row.text("id")) for kind in ("refusal", "late") for row in rows("refusals", kind)
     )
     for refusal in refusals():
         _demand_form(refusal.op, refusal.form, refusal.id)
+
+
+def _demand_undecided(advisory: Advisory) -> None:
+    """Check that what an Advisory decides is what the table of capabilities leaves open."""
+    applying = [one for one in releases(advisory.distribution) if advisory.applies_to(one)]
+    for signature in advisory.decides:
+        if all(capabilities_of(one).support(signature) is not Ability.MIXED for one in applying):
+            where = f"advisories.toml: {advisory.id}"
+            raise TableError(f"decides {signature!r}, of which not some programs fail", where=where)
 
 
 def _demand_feature(feature: str, where: str) -> None:

@@ -42,6 +42,7 @@ from portable.releases.advisory import (
     Effect,
     advised_features,
     advisories_for,
+    decided_for,
     unread_for,
     untried_for,
 )
@@ -527,6 +528,7 @@ class _Facts(NamedTuple):
                 support is not Ability.COMPUTES
                 and signature.replace(" ", ":", 1) not in advised
                 and not self._may_differ(signature, support)
+                and not (support is Ability.MIXED and signature in decided_for(release))
             ):
                 doubts += _doubts(signature, support, reached if known.source else Stage.DECODE)
         yield from doubts[:_LISTED]

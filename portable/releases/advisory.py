@@ -31,6 +31,7 @@ __all__ = [
     "advised_features",
     "advisories",
     "advisories_for",
+    "decided_for",
     "features_by_id",
     "unread_for",
     "untried_for",
@@ -84,6 +85,8 @@ class Advisory:
         link: The upstream report, if there is one.
         date: When it was found or reported.
         source: Who observed it, and how.
+        decides: The op signatures that fail in just these programs: of others that have them the
+            Release computes all.
     """
 
     id: str
@@ -97,6 +100,7 @@ class Advisory:
     link: str
     date: datetime.date | None
     source: str
+    decides: tuple[str, ...] = ()
 
     def applies_to(self, release: Release) -> bool:
         """Return whether it applies to this Release."""
@@ -159,6 +163,16 @@ def untried_for(release: Release, features: Container[str]) -> tuple[Advisory, .
         for feature, row in others
         if feature not in known and (advisory := _advisory(row)).stage >= Stage.COMPILE
     )
+
+
+def decided_for(release: Release) -> frozenset[str]:
+    """Return the op signatures of which Advisories say in which programs a Release fails.
+
+    Args:
+        release: The Release.
+    """
+    found = (_advisory(row) for row in _deciding(release.distribution))
+    return frozenset(text for one in found if one.applies_to(release) for text in one.decides)
 
 
 def unread_for(release: Release, features: Container[str]) -> tuple[Advisory, ...]:
@@ -238,6 +252,12 @@ def advised_features(distribution: str) -> tuple[str, ...]:
 
 
 @functools.cache
+def _deciding(distribution: str) -> tuple[Row, ...]:
+    """Return the rows about a distribution that decide about op signatures."""
+    return tuple(row for _, row in _about(distribution) if row.maybe_texts("decides"))
+
+
+@functools.cache
 def _of_readers() -> tuple[tuple[str, Row], ...]:
     """Return the rows about what readers fail on, of the distribution that was tried with all.
 
@@ -271,4 +291,5 @@ def _advisory(row: Row) -> Advisory:
         link=row.note("link"),
         date=row.maybe_date("date"),
         source=row.text("source"),
+        decides=row.maybe_texts("decides"),
     )

@@ -652,7 +652,7 @@ class _Pool:
         self._turns = [threading.Lock() for _ in range(_CORES)]
 
     def turn(self) -> threading.Lock:
-        """Wait for a lock that nobody holds."""
+        """Wait for a lock that is free, and return it."""
         while (free := next((one for one in self._turns if not one.locked()), None)) is None:
             time.sleep(_SHORTEST_S)
         return free
