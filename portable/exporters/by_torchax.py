@@ -127,6 +127,7 @@ _REMEDIES = {
     "expected compiled_fn to be GraphModule": "the model changes a buffer or an input that shares "
     "memory with another: use one of them, or a copy",
     "SyntaxError": _NAMES,
+    "null bytes": _NAMES,  # a ValueError before Python 3.11.4
     "UnicodeEncodeError": _NAMES,
 }
 """What PyTorch says of what it cannot decompose -> what to do."""
