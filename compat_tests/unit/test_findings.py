@@ -33,7 +33,10 @@ WITHOUT = {
     "strided-to-one-iree": "mended in 3.11.0",
     "unranked-argument-crash-iree": "mended in 3.12.0, which refuses it",
     **dict.fromkeys(
-        (f"{what}-of-booleans-torch-xla-aborts" for what in ("multiply", "convolution")),
+        (
+            *(f"{what}-of-booleans-torch-xla-aborts" for what in ("multiply", "convolution")),
+            "returned-beside-what-computes-it-torch-xla",
+        ),
         "jaxlib and newer torch_xlas refuse what ends torch_xla 2.1 and 2.2",
     ),
     "torch-xla-newer-target": "torch_xla 2.1.0 runs on Python 3.11 and earlier, with torch 2.1",

@@ -18,6 +18,7 @@ from portable.bytecode.vhlo import enum_case
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.applied import APPLIED
+from portable.prediction.beside import BESIDE
 from portable.prediction.bodies import BODIES
 from portable.prediction.booleans import BOOLEANS
 from portable.prediction.branches import BRANCHES
@@ -34,6 +35,7 @@ from portable.prediction.constants import CONSTANTS
 from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, aliased, dictionaries
 from portable.prediction.flow import Flow
+from portable.prediction.folded import folded
 from portable.prediction.form import (
     CONVOLUTIONS,
     DYNAMIC_CONVOLUTIONS,
@@ -99,7 +101,6 @@ _MOST_DIMENSIONS = 256
 _MOST_NUMBERS = 2 * _MOST_DIMENSIONS
 
 
-_FROM_NOTHING = frozenset({CONSTANT, "vhlo.iota_v1"})
 _CONSTANT = CONSTANT.rpartition("_v")[0]
 # By real/test_settled.py.
 _SETTLING = kinds(
@@ -231,15 +232,7 @@ class Reading:
 
         A compiler may compute them, when it likes.
         """
-        found: set[int] = set()
-        for visit in self.walk:
-            sources = visit.sources
-            # No generator: that costs a call for each.
-            if visit.name in _FROM_NOTHING or (
-                sources and {one[0] if one else -1 for one in sources} <= found
-            ):
-                found.add(visit.number)
-        return frozenset(found)
+        return folded(self)
 
     @cached_property
     def settled(self) -> frozenset[int]:
@@ -889,6 +882,7 @@ FORMS: dict[str, FormRule] = {
     ),
     **QUANTIZED,
     **APPLIED,
+    **BESIDE,
     **BODIES,
     **BOOLEANS,
     **BRANCHES,

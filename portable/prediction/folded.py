@@ -1,0 +1,88 @@
+"""Which operations are computed from constants alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portable.bytecode.operations import IN_FUNCTION
+from portable.prediction.flow import INSIDE
+from portable.prediction.form import kinds
+from portable.prediction.walk import CONSTANT
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
+
+__all__ = ["folded"]
+
+_FROM_NOTHING = frozenset({CONSTANT, "vhlo.iota_v1"})
+# What gives something else each time, or what comes from elsewhere.
+_FROM_OUTSIDE = kinds("custom_call infeed recv rng")
+_ARGUMENT = -1
+
+
+@dataclass(slots=True)
+class _Owner:
+    """An operation with bodies, while these are read.
+
+    Args:
+        number: Which.
+        depth: In how many regions it stands.
+        alone: Whether its operands are computed from constants alone.
+        first: The first operation whose result its bodies take and that is not.
+    """
+
+    number: int
+    depth: int
+    alone: bool
+    first: int
+
+
+def folded(reading: Reading) -> frozenset[int]:
+    """Return the operations that are computed from constants alone, by their numbers in `walk`.
+
+    Neither are those whose bodies take something else from around them.
+
+    Args:
+        reading: An artifact's ops.
+    """
+    walk = reading.walk
+    found: set[int] = set()
+    around: list[_Owner] = []
+    for visit in walk:
+        operation, sources = visit.operation, visit.sources
+        while around and around[-1].depth >= operation.depth:
+            _leave(around, found)
+        # No generator: that costs a call for each.
+        taken = {one[0] if one else _ARGUMENT for one in sources}
+        alone = visit.name in _FROM_NOTHING or bool(sources and taken <= found)
+        if around and not alone and taken:
+            around[-1].first = min(around[-1].first, _first(reading, visit, taken - found))
+        if operation.regions and operation.depth >= IN_FUNCTION:
+            around.append(_Owner(visit.number, operation.depth, alone, len(walk)))
+        elif alone and reading.kinds[operation.name] not in _FROM_OUTSIDE:
+            found.add(visit.number)
+    while around:
+        _leave(around, found)
+    return frozenset(found)
+
+
+def _leave(around: list[_Owner], found: set[int]) -> None:
+    """Leave the innermost operation around."""
+    owner = around.pop()
+    if owner.alone and owner.first > owner.number:
+        found.add(owner.number)
+    if around:
+        around[-1].first = min(around[-1].first, owner.first)
+
+
+def _first(reading: Reading, visit: Visit, unknown: AbstractSet[int]) -> int:
+    """Return the first operation whose result one in a body takes; -1 for a function's argument."""
+    if _ARGUMENT in unknown:
+        values = reading.flow.operands(visit)
+        if any(INSIDE < at < 0 for _, at in values):
+            return _ARGUMENT
+    return min(unknown - {_ARGUMENT}, default=len(reading.walk))
