@@ -18,9 +18,7 @@ from portable.bytecode.vhlo import enum_case
 from portable.features.verifier import lacks_defaults
 from portable.prediction import quantized
 from portable.prediction.applied import APPLIED
-from portable.prediction.beside import BESIDE
 from portable.prediction.bodies import BODIES
-from portable.prediction.booleans import BOOLEANS
 from portable.prediction.branches import BRANCHES
 from portable.prediction.canonical import Canonical, branch_ends, is_canonical
 from portable.prediction.complexes import COMPLEXES
@@ -52,6 +50,7 @@ from portable.prediction.fused import FUSED
 from portable.prediction.hoisted import HOISTED
 from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
+from portable.prediction.layouts import LAYOUTS
 from portable.prediction.loops import LOOPS
 from portable.prediction.magnitudes import Magnitudes
 from portable.prediction.masks import MASKS
@@ -62,6 +61,7 @@ from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.ranges import Bounds
+from portable.prediction.returned import RETURNED
 from portable.prediction.signatures import FLOATS
 from portable.prediction.simplified import (
     SIMPLIFIED,
@@ -882,9 +882,7 @@ FORMS: dict[str, FormRule] = {
     ),
     **QUANTIZED,
     **APPLIED,
-    **BESIDE,
     **BODIES,
-    **BOOLEANS,
     **BRANCHES,
     **COMPLEXES,
     **COMPUTED,
@@ -900,8 +898,10 @@ FORMS: dict[str, FormRule] = {
     **PRODUCTS,
     **LOOPS,
     **INDICES,
+    **LAYOUTS,
     **MOVED,
     **NARROWED,
+    **RETURNED,
     **SIMPLIFIED,
     **SPECIALS,
     **SUMMED,

@@ -1,7 +1,8 @@
-"""Forms by which XLA:CPU multiplies or adds booleans in vectors, which LLVM refuses.
+"""Forms of what depends on how tensors lie in memory, in which order of their dimensions.
 
-It computes a reduction in vectors where the last dimension in memory is kept, and that of booleans
-by code for bytes.
+XLA:CPU computed a reduction in vectors where the last dimension there is kept, and that of booleans
+by code for bytes, which LLVM refuses. What is returned beside other results lies as its type says:
+where it did not, numbers of less than a byte were copied as if each had one.
 """
 
 from __future__ import annotations
@@ -13,16 +14,25 @@ from portable.prediction.bodies import INLINED, applied_bodies
 from portable.prediction.corners import made_products
 from portable.prediction.form import ELEMENTWISE, FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
+from portable.prediction.returned import ends
 
 if TYPE_CHECKING:
     from portable.bytecode.operations import OpSignature
+    from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
 
-__all__ = ["BOOLEANS"]
+__all__ = ["LAYOUTS"]
 
 _BOOLEAN = "bool_v1"
 _REDUCE, _CONVOLUTION = "vhlo.reduce_v1", "vhlo.convolution_v1"
 _MULTIPLY = "vhlo.multiply"
+_BROADCAST, _TRANSPOSE = "vhlo.broadcast_in_dim", "vhlo.transpose"
+_PERMUTATION = "permutation"
+_ORDERS = {_BROADCAST: "broadcast_dimensions", _TRANSPOSE: _PERMUTATION}
+_BELOW_A_BYTE = frozenset({"i2_v1", "ui2_v1", "i4_v1", "ui4_v1", "f4E2M1FN_v1"})
+# What computes one element from those in its place, and so has them lie as these do.
+_ALONG = ELEMENTWISE | kinds("bitcast_convert optimization_barrier reshape")
 # Around these tensors stay in memory as their types have them.
 _IN_ORDER = (
     ELEMENTWISE
@@ -34,6 +44,8 @@ _IN_ORDER = (
         " return reverse slice while"
     )
 )
+# How many ops one after the other are looked through.
+_MOST_MAKERS = 8
 # What XLA computes a reduction of in parts, or together with another.
 _JOINED = kinds("concatenate reduce")
 
@@ -77,12 +89,23 @@ def _keeps_last(reading: Reading, one: OpSignature) -> bool | None:
 
 def _is_in_order(reading: Reading) -> bool:
     """Say whether every tensor lies in memory as its type has it."""
-    spread = (
-        [*reading.numbers(one, "broadcast_dimensions")]
-        for one in reading.of("vhlo.broadcast_in_dim_v1")
-    )
     names = {kind or name for kind, name in zip(reading.kinds, reading.names, strict=True)}
-    return names <= _IN_ORDER and all(places == sorted(places) for places in spread)
+    return names <= _IN_ORDER and not any(
+        _turns(reading, visit) for visit in reading.walk.of([_BROADCAST])
+    )
+
+
+def _turns(reading: Reading, visit: Visit) -> bool:
+    """Say whether an op puts dimensions of several elements into another order."""
+    name = _ORDERS[reading.kinds[visit.operation.name]]
+    type_ = reading.flow.type(reading.flow.operands(visit)[0]) if visit.operands else None
+    shape = reading.dimensions(type_) or ()
+    order = [*reading.numbers(visit.operation, name)]
+    if name == _PERMUTATION:
+        long = [at for at in order if at >= len(shape) or shape[at] != 1]
+    else:
+        long = [to for to, size in zip(order, shape, strict=False) if size != 1]
+    return long != sorted(long)
 
 
 def _makes_products(reading: Reading) -> bool | None:
@@ -98,12 +121,60 @@ def _makes_products(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-BOOLEANS: dict[str, FormRule] = {
+def _returns_what_turns(reading: Reading) -> bool | None:
+    """Find numbers below a byte that lie in another order as they are returned beside others.
+
+    Perhaps where another op than a transpose may have them lie so, or not all that is computed from
+    does.
+    """
+    reading = reading.whole
+    flow, perhaps = reading.flow, False
+    alone = flow.before.get((reading.functions.main, 0), ())
+    along = {*reading.kinds} - _ALONG
+    for given in ends(reading):
+        few = {value for value in given if _is_below_a_byte(reading, value)}
+        if not few or ([*given] == [*alone] and len(reading.sides_of_main[1]) == 1):
+            continue
+        if any(_is_turned(reading, value) for value in few):
+            return True
+        makers = {number for number, at in flow.behind(few, along) if at >= 0}
+        for visit in map(reading.walk.__getitem__, makers):
+            kind = reading.kinds[visit.operation.name]
+            perhaps |= _turns(reading, visit) if kind in _ORDERS else kind not in _IN_ORDER
+    return None if perhaps else False
+
+
+def _is_turned(reading: Reading, value: Value) -> bool:
+    """Say whether a value is a transpose, or what an op of one operand makes of it."""
+    for _ in range(_MOST_MAKERS):
+        visit = reading.walk[value[0]]
+        kind = reading.kinds[visit.operation.name]
+        if value[1] < 0 or kind == _TRANSPOSE:
+            return value[1] >= 0 and _turns(reading, visit)
+        if kind not in ELEMENTWISE or len(visit.operands) != 1:
+            return False
+        (value,) = reading.flow.operands(visit)
+    return False
+
+
+def _is_below_a_byte(reading: Reading, value: Value) -> bool:
+    """Say whether a value is of several dimensions, and of numbers below a byte."""
+    type_ = reading.flow.type(value)
+    if type_ is None or reading.element(type_) not in _BELOW_A_BYTE:
+        return False
+    long = [size for size in reading.dimensions(type_) or () if size != 1]
+    return len(long) > 1 and 0 not in long
+
+
+LAYOUTS: dict[str, FormRule] = {
     "reduce of booleans by multiply that keeps the last dimension": FormRule(
         _multiplies, (ops(_REDUCE), ops("vhlo.multiply_v1"), types([_BOOLEAN]))
     ),
     "convolution of booleans that is one product": FormRule(
         _makes_products, (ops(_CONVOLUTION), types([_BOOLEAN]))
+    ),
+    "numbers below a byte in another order returned beside others": FormRule(
+        _returns_what_turns, (types(_BELOW_A_BYTE),)
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
 
-__all__ = ["BESIDE"]
+__all__ = ["RETURNED", "ends"]
 
 _CONVERT, _RETURN = "vhlo.convert", "vhlo.return"
 _F8 = frozenset(f"f8{of}_v1" for of in ("E4M3B11FNUZ", "E4M3FN", "E4M3FNUZ", "E5M2", "E5M2FNUZ"))
@@ -62,9 +62,9 @@ def _returns_both(reading: Reading) -> bool | None:
     """
     reading = reading.whole  # without what changes nothing
     origins, perhaps = _Origins(reading), False
-    for ends in _ends(reading):
+    for given in ends(reading):
         found: dict[Value, set[str]] = defaultdict(set)
-        for start, element in map(origins.of, ends):
+        for start, element in map(origins.of, given):
             found[start].add(element)
         alike: dict[object, set[str]] = defaultdict(set)
         for start, elements in found.items():
@@ -80,8 +80,12 @@ def _are_both(elements: set[str]) -> bool:
     return any(narrow in elements and wide in elements for narrow, wide in _COMPUTED.items())
 
 
-def _ends(reading: Reading) -> Iterator[Sequence[Value]]:
-    """Yield what main returns, and what branches and loops do."""
+def ends(reading: Reading) -> Iterator[Sequence[Value]]:
+    """Yield what main returns, and what branches and loops do.
+
+    Args:
+        reading: An artifact's ops.
+    """
     flow, main = reading.flow, reading.functions.main
     returned = [flow.before.get((main, at)) for at in range(len(reading.sides_of_main[1]))]
     yield [one[0] for one in returned if one]
@@ -174,7 +178,7 @@ def _as_written(reading: Reading, value: Value) -> object:
     return operation.name, operation.properties, operation.attributes, operands, at
 
 
-BESIDE: dict[str, FormRule] = {
+RETURNED: dict[str, FormRule] = {
     "narrow float returned beside itself as what computes it": FormRule(
         _returns_both, (types(_COMPUTED), ops(_CONVERT))
     ),
