@@ -83,7 +83,8 @@ _ADD = "vhlo.add_v1"
 _REDUCE, _MAXIMUM = "vhlo.reduce_v1", "vhlo.maximum_v1"
 _CONCATENATE = "vhlo.concatenate_v1"
 # What may pad by a constant, by amounts that are no attribute.
-_PADDING_DYNAMICALLY = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2", "vhlo.dynamic_pad_v1")
+_DYNAMIC_PAD = "vhlo.dynamic_pad_v1"
+_PADDING_DYNAMICALLY = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2", _DYNAMIC_PAD)
 _SORT = "vhlo.sort_v1"
 _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
@@ -402,9 +403,9 @@ def _pads_two_bits(reading: Reading) -> bool | None:
     """Find a pad of two-bit integers that adds to an argument of main, and is returned as it is.
 
     Perhaps one that adds to, or is taken by, what else is computed: XLA compiles that as one. Where
-    nothing is added, or all is constant, it pads nothing.
+    nothing is added, or all is constant, it pads nothing. A dynamic_pad becomes a pad.
     """
-    walk, perhaps = reading.walk, False
+    walk, perhaps = reading.walk, bool(_giving(reading, [_DYNAMIC_PAD], TWO_BITS))
     taken = {
         source[0] for visit in walk for source in visit.sources if source and visit.name != _RETURN
     }
@@ -1009,7 +1010,7 @@ COMPUTED: dict[str, FormRule] = {
     "channel of all_gathers of several ranks": _several_ranks("vhlo.all_gather"),
     "collective op computed from another of its channel": FormRule(_chained, _CHANNELS),
     "convolution of i2 or ui2": _takes_two_bits(*CONVOLUTIONS),
-    "pad of i2 or ui2": FormRule(_pads_two_bits, (types(TWO_BITS), ops(_PAD))),
+    "pad of i2 or ui2": FormRule(_pads_two_bits, (types(TWO_BITS), ops(_PAD, _DYNAMIC_PAD))),
     "sort of i2 or ui2": FormRule(_sorts_two_bits, (types(TWO_BITS), ops(_SORT))),
     "all_gather or all_to_all of several operands": _several_operands(
         "vhlo.all_gather_v2", "vhlo.all_to_all_v2"

@@ -36,6 +36,7 @@ _Start: TypeAlias = "int | tuple[int]"
 
 _SLICE, _DYNAMIC_SLICE = "vhlo.slice_v1", "vhlo.dynamic_slice_v1"
 _UPDATE = "vhlo.dynamic_update_slice_v1"
+_DYNAMIC_PAD = "vhlo.dynamic_pad_v1"
 _PAD, _WINDOW, _REDUCE = "vhlo.pad_v1", "vhlo.reduce_window_v1", "vhlo.reduce_v1"
 _RESHAPE = "vhlo.reshape_v1"
 _RESHAPES = (_RESHAPE, "vhlo.broadcast_in_dim_v1")
@@ -258,10 +259,11 @@ def _given(visit: Visit, first: int, shape: Sequence[int]) -> frozenset[int]:
     return frozenset(at for at, source in enumerate(wide) if visit.constant(source) is None)
 
 
-def _pads_what_it_cuts(reading: Reading) -> bool:
+def _pads_what_it_cuts(reading: Reading) -> bool | None:
     """Find a pad that takes away, and a reduce_window that pads it on the same side.
 
-    XLA adds the two amounts where the pad also puts something between single elements.
+    XLA adds the two amounts where the pad also puts something between single elements. Perhaps it
+    is a dynamic_pad, which becomes a pad.
     """
     cuts = {like(one): _cut(reading, one) for one in reading.of(_PAD)}
     pads: dict[int, list[int]] = {}
@@ -274,7 +276,9 @@ def _pads_what_it_cuts(reading: Reading) -> bool:
             added = repeated(reading.numbers(visit.operation, "padding"), len(amounts), 0)
             if any(cut >= NEGATIVE > adds > 0 for cut, adds in zip(amounts, added, strict=True)):
                 return True
-    return False
+    dynamic = {visit.number for visit in reading.walk.of([_DYNAMIC_PAD])}
+    padded = {visit.first for visit in reading.walk.of([_WINDOW])} if dynamic else set()
+    return False if dynamic.isdisjoint(padded) else None
 
 
 def _cut(reading: Reading, pad: OpSignature) -> list[int]:
@@ -363,7 +367,7 @@ MERGED: dict[str, FormRule] = {
         _computes_from_a_gather, (ops(*GATHERS), ops("vhlo.constant_v1")), across=True
     ),
     "reduce_window that pads the result of a pad by a negative amount": FormRule(
-        _pads_what_it_cuts, (ops(_WINDOW), ops(_PAD)), across=True
+        _pads_what_it_cuts, (ops(_WINDOW), ops(_PAD, _DYNAMIC_PAD)), across=True
     ),
     "reduce of a dot_general over three elements": FormRule(
         _reduces_products, (ops(*DOTS), ops(_REDUCE)), across=True
