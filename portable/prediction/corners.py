@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["CORNERS", "is_wide", "made_products", "sums_up"]
+__all__ = ["CORNERS", "as_written", "is_wide", "made_products", "sums_up"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
 _MANUAL = "sdy.manual_computation"
@@ -586,11 +586,11 @@ def _compares_with_its_integer(reading: Reading) -> bool | None:
     if not compared:
         return False
     taking: dict[object, set[object]] = {}  # by what is rounded, once for what is equal
-    rounded = {one.number: _as_written(one) for one in reading.walk.of(_TO_INTEGERS)}
+    rounded = {one.number: as_written(one) for one in reading.walk.of(_TO_INTEGERS)}
     for visit in reading.walk if rounded else ():
         sources = [one[0] if one else -1 for one in visit.sources]
         for number in {*sources} & rounded.keys() if like(visit.operation) in reading.used else ():
-            taking.setdefault(rounded[number], set()).add(_as_written(visit, rounded))
+            taking.setdefault(rounded[number], set()).add(as_written(visit, rounded))
     others = {one for one in compared if len(taking.get(rounded[one], ())) > 1}
     if others != compared:
         return True
@@ -600,8 +600,13 @@ def _compares_with_its_integer(reading: Reading) -> bool | None:
     return None if any(value in reached for value in moved) else False
 
 
-def _as_written(visit: Visit, rounded: Mapping[int, object] = {}) -> object:
-    """Return what is the same for operations that are, where some are known by what they are."""
+def as_written(visit: Visit, rounded: Mapping[int, object] = {}) -> object:
+    """Return what is the same for operations that are.
+
+    Args:
+        visit: An operation.
+        rounded: By their numbers operations that are known by what they are of.
+    """
     operation = visit.operation
     taken = zip(visit.sources, visit.operands, strict=True)
     operands = tuple(rounded.get(one[0], value) if one else value for one, value in taken)

@@ -97,9 +97,11 @@ def _is_in_order(reading: Reading) -> bool:
 
 def _turns(reading: Reading, visit: Visit) -> bool:
     """Say whether an op puts dimensions of several elements into another order."""
+    if len(visit.operands) != 1:
+        return False
     name = _ORDERS[reading.kinds[visit.operation.name]]
-    type_ = reading.flow.type(reading.flow.operands(visit)[0]) if visit.operands else None
-    shape = reading.dimensions(type_) or ()
+    (operand,) = reading.flow.operands(visit)
+    shape = reading.dimensions(reading.flow.type(operand)) or ()
     order = [*reading.numbers(visit.operation, name)]
     if name == _PERMUTATION:
         long = [at for at in order if at >= len(shape) or shape[at] != 1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from portable.prediction.corners import as_written
 from portable.prediction.form import ELEMENTWISE, FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
 from portable.prediction.identities import CHANGING
@@ -166,16 +167,11 @@ def _is_computed(reading: Reading, value: Value) -> bool | None:
 
 
 def _as_written(reading: Reading, value: Value) -> object:
-    """Return what is the same for results of operations that are."""
+    """Return what is the same for results of operations that are, without what has bodies."""
     number, at = value
-    if at < 0:
+    if at < 0 or reading.walk.head(number).regions:
         return value
-    visit = reading.walk[number]
-    operation = visit.operation
-    if operation.regions:
-        return value
-    operands = tuple(reading.flow.operands(visit))
-    return operation.name, operation.properties, operation.attributes, operands, at
+    return as_written(reading.walk[number]), at
 
 
 RETURNED: dict[str, FormRule] = {
