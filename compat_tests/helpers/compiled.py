@@ -207,7 +207,6 @@ COMPILED = {
     ("rng_bits_and_argument", "0.4.13"): False,
     ("rng_bits_and_argument", "0.12.0.1"): False,
     ("rng_bits_philox_of_three", "0.10.2"): True,
-    ("rng_bits_returned", "0.12.0.1"): True,
     ("rng_bits_state_of_three", "0.4.13"): False,
     ("rng_bits_state_of_three", "0.10.2"): False,
     ("scatter_into_a_scalar", "0.10.2"): True,

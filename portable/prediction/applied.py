@@ -36,6 +36,8 @@ APPLYING = kinds(
 )
 """The ops that apply their bodies to scalars, without their versions."""
 _IN_ORDER = frozenset({_SCATTER, _SORT})
+# What computes nothing.
+_HOLDING = frozenset({"builtin.module", "vhlo.constant_v1", "vhlo.func_v1", "vhlo.return_v1"})
 _BFLOAT16 = "bf16_v1"
 
 # What every jaxlib that was tried, of each era, compiles in any of them, of arrays too. What XLA
@@ -245,6 +247,33 @@ def _gives(reading: Reading, visit: Visit) -> set[str]:
     return {reading.element(type_) for type_ in visit.operation.results}
 
 
+def _computes_two_bits(reading: Reading) -> bool | None:
+    """Find perhaps an op that applies a body to i2 that is neither an argument nor a constant."""
+    for visit in reading.walk.of(APPLYING):
+        sources = [one for one in visit.sources if one and visit.constant(one) is None]
+        if any(reading.element(reading.walk.type(one)) == "i2_v1" for one in sources):
+            return None
+    return False
+
+
+def _computes_from_two_bits(reading: Reading) -> bool | None:
+    """Find perhaps several ops of which one takes or gives ui2."""
+    computing = [visit for visit in reading.walk if visit.name not in _HOLDING]
+    if len(computing) == 1:
+        return False
+    types_ = (
+        type_
+        for visit in computing
+        for type_ in (
+            *visit.operation.results,
+            *(reading.walk.type(source) for source in visit.sources if source),
+        )
+    )
+    given = reading.sides_of_main[0]
+    elements = {reading.element(type_) for type_ in (*types_, *given)}
+    return None if computing and "ui2_v1" in elements else False
+
+
 APPLIED: dict[str, FormRule] = {
     "while in a body applied to scalars": FormRule(
         _has(APPLYING, _is(_WHILE)), (ops(_WHILE), ops(*APPLYING))
@@ -272,6 +301,12 @@ APPLIED: dict[str, FormRule] = {
     ),
     "stable sort of one operand by more than a comparison": FormRule(
         _is_stable_by_more, (ops(_SORT),)
+    ),
+    "ui2 in a program of several ops": FormRule(
+        _computes_from_two_bits, (types(["ui2_v1"]),), across=True
+    ),
+    "body applied to i2 that is computed": FormRule(
+        _computes_two_bits, (types(["i2_v1"]), ops(*APPLYING))
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

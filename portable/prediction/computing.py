@@ -724,6 +724,19 @@ def _reduces_over_a_channel(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _returns_signed_bits(reading: Reading) -> bool:
+    """Find random bits of another type than an unsigned one that main returns as they are."""
+    signed_ = {
+        (visit.number, 1)
+        for visit in reading.walk.of([_BITS])
+        if visit.operation.results[1:]
+        if not reading.element(visit.operation.results[1]).startswith("ui")
+    }
+    main = reading.functions.main
+    reached = reading.flow.reached(signed_, lambda _: True, ()) if signed_ else ()
+    return any(number == main and at >= 0 for number, at in reached)
+
+
 def _computes_with_signed_bits(reading: Reading) -> bool | None:
     """Find random bits of another type than an unsigned one that meet other values in an op.
 
@@ -985,6 +998,9 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "rng_bit_generator of signed integers or floats that are computed with": FormRule(
         _computes_with_signed_bits, (ops(_BITS),)
+    ),
+    "rng_bit_generator of signed integers or floats that is returned": FormRule(
+        _returns_signed_bits, (ops(_BITS),)
     ),
     "replica_id or partition_id in a while of a known number of turns": FormRule(
         _asks_for_the_device_in_a_loop, (ops(_WHILE), ops(*_DEVICES))

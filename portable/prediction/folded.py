@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import IN_FUNCTION
@@ -24,23 +23,6 @@ _FROM_OUTSIDE = kinds("custom_call infeed recv rng")
 _ARGUMENT = -1
 
 
-@dataclass(slots=True)
-class _Owner:
-    """An operation with bodies, while these are read.
-
-    Args:
-        number: Which.
-        depth: In how many regions it stands.
-        alone: Whether its operands are computed from constants alone.
-        first: The first operation whose result its bodies take and that is not.
-    """
-
-    number: int
-    depth: int
-    alone: bool
-    first: int
-
-
 def folded(reading: Reading) -> frozenset[int]:
     """Return the operations that are computed from constants alone, by their numbers in `walk`.
 
@@ -51,32 +33,35 @@ def folded(reading: Reading) -> frozenset[int]:
     """
     walk = reading.walk
     found: set[int] = set()
-    around: list[_Owner] = []
+    # The operations around, the innermost last, each with whether its operands are computed from
+    # constants alone; and the first whose result their bodies take and that is not.
+    around: list[tuple[int, bool]] = []
+    firsts: list[int] = []
+
+    def leave() -> None:
+        (number, alone), first = around.pop(), firsts.pop()
+        if alone and first > number:
+            found.add(number)
+        if firsts:
+            firsts[-1] = min(firsts[-1], first)
+
     for visit in walk:
         operation, sources = visit.operation, visit.sources
-        while around and around[-1].depth >= operation.depth:
-            _leave(around, found)
+        while around and walk.head(around[-1][0]).depth >= operation.depth:
+            leave()
         # No generator: that costs a call for each.
         taken = {one[0] if one else _ARGUMENT for one in sources}
         alone = visit.name in _FROM_NOTHING or bool(sources and taken <= found)
-        if around and not alone and taken:
-            around[-1].first = min(around[-1].first, _first(reading, visit, taken - found))
+        if firsts and not alone and taken:
+            firsts[-1] = min(firsts[-1], _first(reading, visit, taken - found))
         if operation.regions and operation.depth >= IN_FUNCTION:
-            around.append(_Owner(visit.number, operation.depth, alone, len(walk)))
+            around.append((visit.number, alone))
+            firsts.append(len(walk))
         elif alone and reading.kinds[operation.name] not in _FROM_OUTSIDE:
             found.add(visit.number)
     while around:
-        _leave(around, found)
+        leave()
     return frozenset(found)
-
-
-def _leave(around: list[_Owner], found: set[int]) -> None:
-    """Leave the innermost operation around."""
-    owner = around.pop()
-    if owner.alone and owner.first > owner.number:
-        found.add(owner.number)
-    if around:
-        around[-1].first = min(around[-1].first, owner.first)
 
 
 def _first(reading: Reading, visit: Visit, unknown: AbstractSet[int]) -> int:

@@ -33,6 +33,7 @@ __all__ = ["NARROWED"]
 
 _CONVERT, _BFLOAT16 = "vhlo.convert", "bf16_v1"
 _FLOAT, _DOUBLE = "f32_v1", "f64_v1"
+_FOUR_BITS, _GREATEST = "f4E2M1FN_v1", 6
 _WIDER = frozenset({_FLOAT, _DOUBLE})
 _INTEGERS = WHOLE | {"bool_v1"}
 _RETURN = kinds("return")
@@ -108,6 +109,17 @@ def _widens_again(reading: Reading) -> bool | None:
 def _narrows_or_widens(reading: Reading) -> bool | None:
     finds = (_rounds(NARROW), _widens_again)
     return None if any(find(reading) is None for find in finds) else False
+
+
+def _rounds_four_bits(reading: Reading) -> bool:
+    """Find f4E2M1FN converted to an integer, of which it is not known that it is no 6."""
+    for visit in reading.walk.of([_CONVERT]):
+        to = reading.element(reading.result(visit.operation))
+        if to in WHOLE and {*taken(reading, visit)} == {_FOUR_BITS}:
+            (value,) = reading.flow.operands(visit)
+            if value[0] not in reading.folded and reading.magnitudes.at(value) >= _GREATEST:
+                return True
+    return False
 
 
 def _narrows_integers(reading: Reading) -> bool | None:
@@ -303,6 +315,9 @@ NARROWED: dict[str, FormRule] = {
             (types(SIXTEEN_BITS), ops(*_TAKING)),
             across=True,
         )
+    ),
+    "f4E2M1FN converted to an integer that may be 6": FormRule(
+        _rounds_four_bits, (types([_FOUR_BITS]), ops(_CONVERT))
     ),
     "convolution of what one conversion makes wider": FormRule(
         _convolves_what_it_widens, (ops(_CONVOLUTION), ops(_CONVERT)), across=True

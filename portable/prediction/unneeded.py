@@ -45,6 +45,9 @@ _SIZED = {
     "vhlo.real_dynamic_slice_v1": 2,
 }
 _COMPARE, _DIVIDE = "vhlo.compare", "vhlo.divide"
+# What takes, or whose branches return, as many operands or twice as many as it has results, each
+# for one of these.
+_SEVERAL = kinds("case if reduce reduce_window sort")
 # Ops that may give one number whatever their operands are.
 _FOLDABLE = kinds(
     "and clamp compare divide dynamic_slice gather maximum minimum multiply or power remainder"
@@ -55,8 +58,9 @@ _FOLDABLE = kinds(
 def _takes_what_nothing_needs(reading: Reading) -> bool | None:
     """Find an argument of main from which nothing is computed, as what asks for its shape alone.
 
-    Perhaps it is one of which all uses may be folded, as a product by zero is. A program that
-    computes nothing at all has none: nothing is called with its arguments.
+    Perhaps it is one of which all uses may be folded, as a product by zero is, or that only counts
+    for a result of several that nothing takes. A program that computes nothing at all has none:
+    nothing is called with its arguments.
     """
     ignored = dict(_ignored(reading)) | dict(_of_nothing(reading))
     if _is_unneeded(reading, ignored):
@@ -65,20 +69,41 @@ def _takes_what_nothing_needs(reading: Reading) -> bool | None:
         return False
     folding = dict(_folding(reading))
     perhaps = bool(folding) and _is_unneeded(reading, folding | ignored)
-    return None if perhaps or _is_carried_in_vain(reading) else False
+    return None if perhaps or _is_taken_in_vain(reading) else False
 
 
-def _is_carried_in_vain(reading: Reading) -> bool:
-    """Say whether nothing takes an argument of main but loops that carry it and do nothing."""
-    vain = carried_in_vain(reading)
+def _is_taken_in_vain(reading: Reading) -> bool:
+    """Say whether nothing takes an argument of main but what is computed from it is lost.
+
+    By loops that carry it and do nothing, or for one of several results that nothing takes.
+    """
+    vain = carried_in_vain(reading) | {*_lost(reading)}
     if not vain:
         return False
-    lost: set[Value] = set()
+    flow = reading.flow
     needed: set[Value] = set()
-    for visit in reading.walk:
-        for at, value in enumerate(reading.flow.operands(visit)):
-            (lost if (visit.number, at) in vain else needed).add(value)
-    return any(value[0] == reading.functions.main and value[1] < 0 for value in lost - needed)
+    for visit in reversed([*reading.walk]):
+        number = visit.number
+        results = {(number, at) for at in range(len(visit.operation.results))}
+        if results and needed.isdisjoint(results) and visit.name not in KEPT:
+            continue
+        taken_ = enumerate(flow.operands(visit))
+        needed |= {value for at, value in taken_ if (number, at) not in vain}
+    main, arguments = reading.functions.main, reading.sides_of_main[0]
+    return any((main, ~at) not in needed for at in range(len(arguments)))
+
+
+def _lost(reading: Reading) -> Iterator[tuple[int, int]]:
+    """Yield the operands, by their op and place, that count for a result that nothing takes."""
+    walk = reading.walk
+    several = [one for one in walk.of(_SEVERAL) if one.operation.results[1:]]
+    used = {source for visit in walk for source in visit.sources} if several else set()
+    for visit in several:
+        count = len(visit.operation.results)
+        lost = {at for at in range(count) if (visit.number, at) not in used}
+        for ends in map(walk.__getitem__, reading.branch_ends.get(visit.number, [visit.number])):
+            places = range(len(ends.operands))
+            yield from ((ends.number, at) for at in places if at % count in lost)
 
 
 def _folding(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
