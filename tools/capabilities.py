@@ -88,6 +88,7 @@ __all__ = [
     "load_programs",
     "main",
     "references",
+    "same",
     "supports",
     "table",
     "unknown",
@@ -384,14 +385,20 @@ def references(runs: Sequence[Results]) -> dict[str, list[Array]]:
     agreed: dict[str, list[Array]] = {}
     for name, outputs in computed.items():
         pairs = itertools.combinations(outputs, 2)
-        right = next((one for one, other in pairs if _same(one, other)), None)
+        right = next((one for one, other in pairs if same(one, other)), None)
         compared = name not in _NOT_WRITTEN and name.partition(" ")[0] not in _RANDOM
         if right is not None and compared:
             agreed[name] = right
     return agreed
 
 
-def _same(expected: Sequence[Array], found: Sequence[Array]) -> bool:
+def same(expected: Sequence[Array], found: Sequence[Array]) -> bool:
+    """Say whether two lists of arrays are the same, up to a sum of a few numbers.
+
+    Args:
+        expected: The one.
+        found: The other.
+    """
     return len(expected) == len(found) and all(
         compare(one, other, _near(one.dtype)).same
         for one, other in zip(expected, found, strict=True)
@@ -486,7 +493,7 @@ def _ended(result: Mapping[str, Any], right: list[Array] | None) -> Ability:
     if right is None:
         return Ability.COMPILES
     found = [*map(_array, result["outputs"])]
-    return Ability.COMPUTES if _same(right, found) else Ability.WRONG
+    return Ability.COMPUTES if same(right, found) else Ability.WRONG
 
 
 def unknown(programs: Sequence[Program], known: str) -> list[Program]:
