@@ -23,6 +23,7 @@ from portable.prediction.form import (
     ops,
     repeated,
     signed,
+    taken,
     types,
     weaken,
 )
@@ -124,6 +125,8 @@ _SIMPLIFIED = kinds(
     " real reshape reverse select slice subtract"
 )
 
+_EXPONENT = "f8E8M0FNU_v1"
+_ORDERING = ("vhlo.clamp_v1", "vhlo.compare_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
 TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
 _COMPLEX = frozenset({"complex_v1"})
@@ -724,6 +727,15 @@ def _reduces_over_a_channel(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _orders_exponents(reading: Reading) -> bool:
+    """Find an op that compares numbers of f8E8M0FNU, or takes the greatest or least of them."""
+    return any(
+        _EXPONENT in elements and like(visit.operation) in reading.used
+        for visit in reading.walk.of(_ORDERING)
+        for elements in [{*taken(reading, visit)}]
+    )
+
+
 def _returns_signed_bits(reading: Reading) -> bool:
     """Find random bits of another type than an unsigned one that main returns as they are."""
     signed_ = {
@@ -998,6 +1010,9 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "rng_bit_generator of signed integers or floats that are computed with": FormRule(
         _computes_with_signed_bits, (ops(_BITS),)
+    ),
+    "comparison or greatest or least of f8E8M0FNU": FormRule(
+        _orders_exponents, (types([_EXPONENT]), ops(*_ORDERING))
     ),
     "rng_bit_generator of signed integers or floats that is returned": FormRule(
         _returns_signed_bits, (ops(_BITS),)

@@ -10,6 +10,7 @@ from portable.bytecode.operations import like
 from portable.prediction.canonical import may_not_run
 from portable.prediction.computing import COMMUNICATING
 from portable.prediction.constants import is_one_number
+from portable.prediction.flow import INSIDE
 from portable.prediction.form import FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
@@ -552,6 +553,20 @@ def _repeated(reading: Reading) -> set[int]:
     return found
 
 
+def _gives_what_is_around(reading: Reading) -> bool | None:
+    """Find perhaps a loop whose body gives for the next turn what it takes from around the loop.
+
+    Some of these IREE compiles.
+    """
+    walk, flow = reading.walk, reading.flow
+    for number, (_, ends) in ends_of_loops(reading).items():
+        if like(walk.head(number)) in reading.used:
+            given = zip(ends.sources, flow.operands(ends), strict=True)
+            if any(one[0] < number if one else INSIDE < at < 0 for one, (_, at) in given):
+                return None
+    return False
+
+
 LOOPS: dict[str, FormRule] = {
     "slice by what a loop carries, beside a loop in it": FormRule(
         _slices_beside_a_loop, (ops(_WHILE), ops(_SLICE))
@@ -585,6 +600,9 @@ LOOPS: dict[str, FormRule] = {
     ),
     "while with unused results whose body returns only values from outside": FormRule(
         _gives_what_is_outside, (ops(_WHILE),), across=True
+    ),
+    "loop whose body gives what is around it": FormRule(
+        _gives_what_is_around, (ops(_WHILE),), across=True
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -32,7 +32,7 @@ DOTS = ("vhlo.dot_general_v1", DOT)
 """The ops whose operand types these forms depend on."""
 
 _SIDES = ("lhs", "rhs")
-_BOOLEAN, _EINSUM = "bool_v1", "vhlo.einsum_v1"
+_BOOLEAN, _EINSUM, _RETURN = "bool_v1", "vhlo.einsum_v1", "vhlo.return_v1"
 CONTRACTING = (*DOTS, "vhlo.dot_v1", _EINSUM)
 """Those that multiply two tensors and add up."""
 _PRODUCTS = (*CONTRACTING, *CONVOLUTIONS)
@@ -405,6 +405,30 @@ def _multiplies_what_slides(reading: Reading) -> bool | None:
 
 
 _ALGORITHM = (ops(DOT),)
+
+
+def _takes_a_product_of_booleans(reading: Reading) -> bool | None:
+    """Find an op that takes a product of matrices of booleans, whatever else takes it.
+
+    IREE adds up modulo 2 where an op takes the sum with it. Perhaps it is a convolution.
+    """
+    made = {
+        (visit.number, 0): visit.name in CONTRACTING
+        for visit in reading.walk.of([*CONTRACTING, *CONVOLUTIONS])
+        if reading.element(reading.result(visit.operation)) == _BOOLEAN
+    }
+    if not made:
+        return False
+    taken = {
+        source
+        for visit in reading.walk
+        if visit.name != _RETURN
+        for source in visit.sources
+        if source in made
+    }
+    return True if any(made[one] for one in taken) else None if taken else False
+
+
 PRODUCTS: dict[str, FormRule] = {
     "dot_general with an algorithm that CUDA does not have": FormRule(
         _asks_cublas_for_too_much, _ALGORITHM
@@ -444,6 +468,11 @@ PRODUCTS: dict[str, FormRule] = {
     ),
     "dot_general by bf16_bf16_f32 of a vector and a transposed matrix": FormRule(
         _multiplies_a_turned_matrix(_ONE_PRODUCT), _ALGORITHM
+    ),
+    "product of booleans that an op takes": FormRule(
+        _takes_a_product_of_booleans,
+        (ops(*CONTRACTING, *CONVOLUTIONS), types([_BOOLEAN])),
+        across=True,
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""
