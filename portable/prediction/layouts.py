@@ -129,7 +129,6 @@ def _returns_what_turns(reading: Reading) -> bool | None:
     Perhaps where another op than a transpose may have them lie so, or not all that is computed from
     does.
     """
-    reading = reading.whole
     flow, perhaps = reading.flow, False
     alone = flow.before.get((reading.functions.main, 0), ())
     along = {*reading.kinds} - _ALONG

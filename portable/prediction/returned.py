@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from portable.prediction.corners import as_written
 from portable.prediction.form import ELEMENTWISE, FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
-from portable.prediction.identities import CHANGING
+from portable.prediction.identities import CHANGING, changes_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,8 @@ _FINE = kinds(
     "batch_norm_grad batch_norm_training bitcast_convert case constant convert custom_call if"
     " optimization_barrier rng while"
 )
-# What may give what it takes, and is not removed from the program before it is looked at.
+_PADDED = 2  # the operands of a pad, of what may change nothing the one with most
+# What may give what it takes otherwise.
 _MOVING = kinds(
     "broadcast concatenate dynamic_broadcast_in_dim dynamic_reshape dynamic_slice reduce"
 )
@@ -61,7 +62,6 @@ def _returns_both(reading: Reading) -> bool | None:
 
     Perhaps where its op was not tried alone, or another gives the same.
     """
-    reading = reading.whole  # without what changes nothing
     origins, perhaps = _Origins(reading), False
     for given in ends(reading):
         found: dict[Value, set[str]] = defaultdict(set)
@@ -124,13 +124,22 @@ class _Origins:
     def _before(self, value: Value) -> Value | None:
         """Return what a value is handed on from, or converted from; None for nothing alone."""
         flow = self._reading.flow
-        if self._converts(value):
-            return next(iter(flow.operands(self._reading.walk[value[0]])), None)
+        if self._converts(value) or self._is_kept(value):
+            return flow.operands(self._reading.walk[value[0]])[0]
         handed = flow.before.get(value, ()) if value[1] < 0 or self._kind(value) in _HANDING else ()
         return handed[0] if len(handed) == 1 else None
 
     def _converts(self, value: Value) -> bool:
-        return value[1] >= 0 and self._kind(value) == _CONVERT
+        single = value[1] == 0 and len(self._reading.walk[value[0]].operands) == 1
+        return single and self._kind(value) == _CONVERT
+
+    def _is_kept(self, value: Value) -> bool:
+        """Say whether a value is what an op takes that changes nothing."""
+        kind, visit = self._kind(value), self._reading.walk[value[0]]
+        if value[1] != 0 or kind not in CHANGING or not 1 <= len(visit.operands) <= _PADDED:
+            return False
+        taken = self._reading.flow.type(self._reading.flow.operands(visit)[0])
+        return changes_nothing(self._reading, kind, visit.operation, taken)
 
     def _kind(self, value: Value) -> str:
         return self._reading.kinds[self._reading.walk.head(value[0]).name]
