@@ -1015,7 +1015,7 @@ COMPUTED: dict[str, FormRule] = {
         _orders_exponents, (types([_EXPONENT]), ops(*_ORDERING))
     ),
     "rng_bit_generator of signed integers or floats that is returned": FormRule(
-        _returns_signed_bits, (ops(_BITS),)
+        _returns_signed_bits, (ops(_BITS),), across=True
     ),
     "replica_id or partition_id in a while of a known number of turns": FormRule(
         _asks_for_the_device_in_a_loop, (ops(_WHILE), ops(*_DEVICES))

@@ -97,7 +97,11 @@ def _lost(reading: Reading) -> Iterator[tuple[int, int]]:
     """Yield the operands, by their op and place, that count for a result that nothing takes."""
     walk = reading.walk
     several = [one for one in walk.of(_SEVERAL) if one.operation.results[1:]]
-    used = {source for visit in walk for source in visit.sources} if several else set()
+    used: set[Source] = set()
+    for visit in reversed([*walk]) if several else ():
+        results = {(visit.number, at) for at in range(len(visit.operation.results))}
+        if not results or visit.name in KEPT or not used.isdisjoint(results):
+            used.update(filter(None, visit.sources))
     for visit in several:
         count = len(visit.operation.results)
         lost = {at for at in range(count) if (visit.number, at) not in used}
