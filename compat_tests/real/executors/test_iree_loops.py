@@ -40,7 +40,7 @@ func.func @main(%x: {_T}, %y: {_T}, %z: {_T}) -> ({_T}, {_T}) {{
 LOOPS = {
     "outside": (None, True, "%x", "%e"),
     "carried": (None, True, "%e", "%o"),
-    "argument": (True, False, "%x", "%z"),
+    "argument": (None, False, "%x", "%z"),
     "argument_carried": (True, False, "%z", "%o"),
     "inside": (True, False, "%e", "%m"),
 }
@@ -51,7 +51,7 @@ LOOPS = {
 def test_a_value_from_outside_in_the_place_of_another_is_in_doubt(
     name: str, open_executor: Callable[..., Executor]
 ) -> None:
-    """Arguments and what the body computes are executed."""
+    """Arguments and what the body computes are executed; of arguments other loops are refused."""
     expected, refused, other, given = LOOPS[name]
     text = _PROGRAM.replace("OTHER", other).replace("GIVEN", given)
     artifact = portable.pin(text, "1.9.0").artifact
