@@ -423,8 +423,8 @@ def _uninterrupted(make: Callable[[], _Made], undo: Callable[[_Made], object]) -
         if unwanted.is_set():
             undone()
 
-    # An interrupt while it starts may leave it waiting for ever: nothing waits for it at the end
-    # of this process, with which whatever it began ends too.
+    # An interrupt while it starts may leave it waiting for ever. As a daemon it does not keep this
+    # process from ending, and the children that it began end with that.
     thread = threading.Thread(target=work, daemon=True)
     try:
         thread.start()
