@@ -44,7 +44,8 @@ __all__ = ["Pair", "main", "pairs"]
 _RETURN = re.compile(r'  "func\.return"\((.*)\) : \((.*)\) -> \(\)')
 _TAKEN = re.compile(r"@main\((.*?)\) -> \(")
 _TENSOR = re.compile(r"tensor<((?:\d+x)*)([a-z]\w*(?:<\w+>)?)>")
-_ARGUMENT = re.compile(r"(%\w+): (tensor<(?:[^<>]|<[^<>]*>)*>)")
+_TYPE = re.compile(r"tensor<(?:[^<>]|<[^<>]*>)*>")
+_ARGUMENT = re.compile(rf"(%\w+): ({_TYPE.pattern})")
 _CONVERTED = ("bf16", "f16", "f32", "f64", "i1", "i8", "i32", "ui8")
 _LINE = 160
 # How often the results of the one op are returned too.
@@ -151,14 +152,13 @@ def _taken(program: Generated, chosen: random.Random) -> tuple[str, str] | None:
     """Put an op behind a program; return what it is, and the program."""
     text = program.text
     ended = _RETURN.search(text)
-    values = ended[1].split(", ") if ended else []
-    types = (
-        [one[0] for one in re.finditer(r"tensor<(?:[^<>]|<[^<>]*>)*>", ended[2])] if ended else []
-    )
+    if ended is None:
+        return None
+    values, types = ended[1].split(", "), _TYPE.findall(ended[2])
     before = f"-> ({', '.join(types)}) {{"
-    at = chosen.randrange(len(values)) if values else 0
-    of = _Tensor.parse(types[at]) if len(types) == len(values) > 0 else None
-    if ended is None or of is None or text.count(before) != 1:
+    at = chosen.randrange(len(values))
+    of = _Tensor.parse(types[at]) if len(types) == len(values) else None
+    if of is None or text.count(before) != 1:
         return None
     op, given = chosen.choice([*_behind(of)])
     beside = chosen.random() < _BESIDE
@@ -185,7 +185,7 @@ def _given(program: Generated, chosen: random.Random) -> tuple[str, str] | None:
     name, _ = arguments.pop(at)
     arguments += [(f"%n{number}", str(one)) for number, one in enumerate(types)]
     taken = ", ".join(map(": ".join, arguments))
-    line = f"  {name} = stablehlo.{re.sub('%([012])', '%n' + chr(92) + '1', op)}\n"
+    line = f"  {name} = stablehlo.{op.replace('%', '%n')}\n"
     first = text.index("\n") + 1
     return op.partition(" :")[0], text[:first].replace(head[1], taken, 1) + line + text[first:]
 
@@ -200,7 +200,7 @@ def pairs(count: int, seed: str, *, before: bool = False) -> Iterator[Pair]:
     """
     library = bindings.find("jaxlib")
     context = library.context()
-    chosen = random.Random(seed)  # noqa: S311 - samples, no secrets
+    chosen = random.Random(seed)  # noqa: S311 - the same programs of a seed, no secrets
     single = [*one_op_programs()]
     for _ in range(count):
         one = chosen.choice(single)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
 from portable.prediction.bodies import CONSTRAINING
-from portable.prediction.form import FormRule, kinds, ops, types, weaken
+from portable.prediction.form import FormRule, kinds, ops, taken, types, weaken
 from portable.prediction.functions import CALLS
 from portable.prediction.signatures import FLOATS
 
@@ -259,19 +259,12 @@ def _computes_two_bits(reading: Reading) -> bool | None:
 def _computes_from_two_bits(reading: Reading) -> bool | None:
     """Find perhaps several ops of which one takes or gives ui2."""
     computing = [visit for visit in reading.walk if visit.name not in _HOLDING]
-    if len(computing) == 1:
+    if len(computing) < len(("one", "another")):
         return False
-    types_ = (
-        type_
-        for visit in computing
-        for type_ in (
-            *visit.operation.results,
-            *(reading.walk.type(source) for source in visit.sources if source),
-        )
-    )
-    given = reading.sides_of_main[0]
-    elements = {reading.element(type_) for type_ in (*types_, *given)}
-    return None if computing and "ui2_v1" in elements else False
+    elements = {reading.element(type_) for type_ in reading.sides_of_main[0]}
+    for visit in computing:
+        elements |= _gives(reading, visit) | {*taken(reading, visit)}
+    return None if "ui2_v1" in elements else False
 
 
 APPLIED: dict[str, FormRule] = {

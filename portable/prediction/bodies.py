@@ -46,8 +46,8 @@ _LARGEST_SCALAR = 16
 _TOGETHER = frozenset({_ADD, _MULTIPLY, _AND, _MAXIMUM, _MINIMUM, "vhlo.or", "vhlo.xor"})
 # What is no other number if it is computed with another time.
 _IDEMPOTENT = frozenset({_AND, _MAXIMUM, _MINIMUM, "vhlo.or"})
-# What may be one of these when it is inlined.
 INLINED = frozenset({"vhlo.call", "vhlo.composite"})
+"""What may be any other op when it is inlined."""
 # Infinity of floats of so many bytes, and one.
 _FLOATS = {
     "f16_v1": (0x7C00, 0x3C00),
@@ -79,7 +79,12 @@ class _Applied(NamedTuple):
 
 
 def applied_bodies(reading: Reading, *names: str) -> Iterator[_Applied]:
-    """Yield the ops of some names, with what their bodies compute."""
+    """Yield the ops of some names, with what their bodies compute.
+
+    Args:
+        reading: An artifact's ops.
+        names: The ops, as `vhlo.reduce_v1`.
+    """
     walk, done = reading.walk, {-1}
     for visit in walk.of([_RETURN]):
         around = walk.around[visit.number]

@@ -83,8 +83,8 @@ _IOTAS = (_IOTA, "vhlo.dynamic_iota_v1")
 _ADD = "vhlo.add_v1"
 _REDUCE, _MAXIMUM = "vhlo.reduce_v1", "vhlo.maximum_v1"
 _CONCATENATE = "vhlo.concatenate_v1"
-# What may pad by a constant, by amounts that are no attribute.
 _DYNAMIC_PAD = "vhlo.dynamic_pad_v1"
+# What may pad by a constant, by amounts that are no attribute.
 _PADDING_DYNAMICALLY = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2", _DYNAMIC_PAD)
 _SORT = "vhlo.sort_v1"
 _GREATEST = (_MAXIMUM, "vhlo.minimum_v1")
@@ -126,6 +126,7 @@ _SIMPLIFIED = kinds(
 )
 
 _EXPONENT = "f8E8M0FNU_v1"
+# What depends on which of two numbers is greater.
 _ORDERING = ("vhlo.clamp_v1", "vhlo.compare_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
 TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
@@ -736,16 +737,20 @@ def _orders_exponents(reading: Reading) -> bool:
     )
 
 
-def _returns_signed_bits(reading: Reading) -> bool:
-    """Find random bits of another type than an unsigned one that main returns as they are."""
-    signed_ = {
+def _signed_bits(reading: Reading) -> set[Source]:
+    """Return the random bits of another type than an unsigned one."""
+    return {
         (visit.number, 1)
         for visit in reading.walk.of([_BITS])
         if visit.operation.results[1:]
         if not reading.element(visit.operation.results[1]).startswith("ui")
     }
-    main = reading.functions.main
-    reached = reading.flow.reached(signed_, lambda _: True, ()) if signed_ else ()
+
+
+def _returns_signed_bits(reading: Reading) -> bool:
+    """Find random bits of another type than an unsigned one that main returns as they are."""
+    made, main = _signed_bits(reading), reading.functions.main
+    reached = reading.flow.reached(made, lambda _: True, ()) if made else ()
     return any(number == main and at >= 0 for number, at in reached)
 
 
@@ -755,19 +760,13 @@ def _computes_with_signed_bits(reading: Reading) -> bool | None:
     XLA gives them as unsigned integers, whatever their type says. Perhaps something else is
     computed from them alone, or another function or region takes or returns them.
     """
-    if not any(
-        not reading.element(signature.results[1]).startswith("ui")
-        for signature in reading.of(_BITS)
-        if len(signature.results) > 1
-    ):
+    unsigned = _signed_bits(reading)
+    if not unsigned:
         return False
-    unsigned: set[Source] = set()
     perhaps = False
     for visit in reading.walk:
         operation = visit.operation
         if visit.name == _BITS and len(operation.results) > 1:
-            if not reading.element(operation.results[1]).startswith("ui"):
-                unsigned.add((visit.number, 1))
             continue
         taken = [source in unsigned for source in visit.sources]
         if not any(taken):

@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Head
     from portable.prediction.forms import Reading
 
-__all__ = ["CHANGING", "RESHAPE", "changes_nothing", "undoes"]
+__all__ = ["CHANGING", "ORDERS", "RESHAPE", "changes_nothing", "undoes"]
 
 RESHAPE = "vhlo.reshape"
 _CONVERT, _REVERSE, _TRANSPOSE = "vhlo.convert", "vhlo.reverse", "vhlo.transpose"
 _BROADCAST, _PAD = "vhlo.broadcast_in_dim", "vhlo.pad"
 CHANGING = kinds("broadcast_in_dim convert pad reshape reverse slice transpose")
 """What may change nothing, where it gives the type that it takes."""
-# That keeps the order of dimensions, and that adds no element.
-_ORDERS = {_BROADCAST: "broadcast_dimensions", _TRANSPOSE: "permutation"}
+ORDERS = {_BROADCAST: "broadcast_dimensions", _TRANSPOSE: "permutation"}
+"""What may put dimensions into another order, each with the attribute that says which."""
+# What of a pad adds elements.
 _ADDS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 # Which types hold every number of one.
 _WIDER = {
@@ -48,8 +49,8 @@ def changes_nothing(reading: Reading, kind: str, operation: Head, taken: int | N
     if shape is None or min(shape, default=0) < 0:
         return False
     numbers = _numbers(reading, operation, len(shape))
-    if kind in _ORDERS:
-        return [*numbers(_ORDERS[kind])] == [*range(len(shape))]
+    if kind in ORDERS:
+        return [*numbers(ORDERS[kind])] == [*range(len(shape))]
     if kind == _PAD:
         return not any(any(numbers(name)) for name in _ADDS)
     return kind != _REVERSE
@@ -70,8 +71,8 @@ def undoes(reading: Reading, kind: str, operation: Head, maker: Head, taken: int
         return False
     numbers, before = (_numbers(reading, one, len(shape)) for one in (operation, maker))
     if kind == _TRANSPOSE:
-        first = before(_ORDERS[kind])
-        turned = [first[at] for at in numbers(_ORDERS[kind]) if at < len(first)]
+        first = before(ORDERS[kind])
+        turned = [first[at] for at in numbers(ORDERS[kind]) if at < len(first)]
         return turned == [*range(len(shape))]
     if kind == _CONVERT:
         return reading.element(maker.results[0]) in _WIDER.get(reading.element(taken), ())

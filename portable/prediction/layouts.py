@@ -14,6 +14,7 @@ from portable.prediction.bodies import INLINED, applied_bodies
 from portable.prediction.corners import made_products
 from portable.prediction.form import ELEMENTWISE, FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
+from portable.prediction.identities import ORDERS
 from portable.prediction.returned import ends
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ _BOOLEAN = "bool_v1"
 _REDUCE, _CONVOLUTION = "vhlo.reduce_v1", "vhlo.convolution_v1"
 _MULTIPLY = "vhlo.multiply"
 _BROADCAST, _TRANSPOSE = "vhlo.broadcast_in_dim", "vhlo.transpose"
-_PERMUTATION = "permutation"
-_ORDERS = {_BROADCAST: "broadcast_dimensions", _TRANSPOSE: _PERMUTATION}
 _BELOW_A_BYTE = frozenset({"i2_v1", "ui2_v1", "i4_v1", "ui4_v1", "f4E2M1FN_v1"})
 # What computes one element from those in its place, and so has them lie as these do.
 _ALONG = ELEMENTWISE | kinds("bitcast_convert optimization_barrier reshape")
@@ -61,8 +60,10 @@ def _multiplies(reading: Reading) -> bool | None:
         if [*map(reading.element, one.results)] == [_BOOLEAN] and like(one) in reading.used
         if (kept := _keeps_last(reading, one)) is not None
     }
+    if not found:
+        return False
     ordered, surely = _is_in_order(reading), False
-    for one in applied_bodies(reading, _REDUCE) if found else ():
+    for one in applied_bodies(reading, _REDUCE):
         root = one.roots[0] if one.roots else ""
         if root not in INLINED | {_MULTIPLY} or like(one.op) not in found:
             continue
@@ -99,11 +100,11 @@ def _turns(reading: Reading, visit: Visit) -> bool:
     """Say whether an op puts dimensions of several elements into another order."""
     if len(visit.operands) != 1:
         return False
-    name = _ORDERS[reading.kinds[visit.operation.name]]
+    kind = reading.kinds[visit.operation.name]
     (operand,) = reading.flow.operands(visit)
     shape = reading.dimensions(reading.flow.type(operand)) or ()
-    order = [*reading.numbers(visit.operation, name)]
-    if name == _PERMUTATION:
+    order = [*reading.numbers(visit.operation, ORDERS[kind])]
+    if kind == _TRANSPOSE:
         long = [at for at in order if at >= len(shape) or shape[at] != 1]
     else:
         long = [to for to, size in zip(order, shape, strict=False) if size != 1]
@@ -141,7 +142,7 @@ def _returns_what_turns(reading: Reading) -> bool | None:
         makers = {number for number, at in flow.behind(few, along) if at >= 0}
         for visit in map(reading.walk.__getitem__, makers):
             kind = reading.kinds[visit.operation.name]
-            perhaps |= _turns(reading, visit) if kind in _ORDERS else kind not in _IN_ORDER
+            perhaps |= _turns(reading, visit) if kind in ORDERS else kind not in _IN_ORDER
     return None if perhaps else False
 
 

@@ -15,6 +15,7 @@ from portable.prediction.computing import WHOLE
 from portable.prediction.flow import INSIDE
 from portable.prediction.form import SCATTERS, kinds
 from portable.prediction.functions import CALLS
+from portable.prediction.identities import ORDERS
 from portable.prediction.loops import given_back
 from portable.prediction.simplified import FLOATS
 
@@ -74,7 +75,6 @@ _IOTA = "vhlo.iota"
 _REDUCE, _SELECT = "vhlo.reduce", "vhlo.select"
 _REDUCE_WINDOW, _UPDATE = "vhlo.reduce_window", "vhlo.dynamic_update_slice"
 _REVERSE, _SCATTER = "vhlo.reverse", SCATTERS[0].rpartition("_v")[0]
-_ORDERS = {"vhlo.broadcast_in_dim": "broadcast_dimensions", "vhlo.transpose": "permutation"}
 _BOOLEAN, _FLOATING = "bool_v1", ("f", "bf")
 _OF_THREE = 3  # operands
 
@@ -284,7 +284,7 @@ class Reductions:
     def _orders(self, visit: Visit, taken: Sequence[_Known]) -> _Known:
         """Return it for an op that may change the order of dimensions."""
         reading = self._reading
-        order = reading.numbers(visit.operation, _ORDERS[reading.kinds[visit.operation.name]])
+        order = reading.numbers(visit.operation, ORDERS[reading.kinds[visit.operation.name]])
         sizes = self._sizes(visit, 0)
         moved = [to for to, size in zip(order, sizes, strict=False) if size != 1]
         keeps = all(one < next_ for one, next_ in pairwise(moved))
@@ -368,7 +368,7 @@ class Reductions:
         **dict.fromkeys(_NEUTRAL, _arithmetic),
         **dict.fromkeys(_CHANGING, _changes),
         **dict.fromkeys(_FROM_FIRST, _first),
-        **dict.fromkeys(_ORDERS, _orders),
+        **dict.fromkeys(ORDERS, _orders),
         **dict.fromkeys(_PRODUCTS, _multiplies),
         _CLAMP: _clamps,
         _COMPARE: _compares,

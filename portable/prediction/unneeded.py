@@ -80,28 +80,28 @@ def _is_taken_in_vain(reading: Reading) -> bool:
     vain = carried_in_vain(reading) | {*_lost(reading)}
     if not vain:
         return False
-    flow = reading.flow
-    needed: set[Value] = set()
+    needed = _needed(reading, vain)
+    main, arguments = reading.functions.main, reading.sides_of_main[0]
+    return any((main, ~at) not in needed for at in range(len(arguments)))
+
+
+def _needed(reading: Reading, vain: Collection[tuple[int, int]] = ()) -> set[Value]:
+    """Return what operations take of which something takes a result, but for some operands."""
+    flow, needed = reading.flow, set[tuple[int, int]]()
     for visit in reversed([*reading.walk]):
         number = visit.number
         results = {(number, at) for at in range(len(visit.operation.results))}
-        if results and needed.isdisjoint(results) and visit.name not in KEPT:
-            continue
-        taken_ = enumerate(flow.operands(visit))
-        needed |= {value for at, value in taken_ if (number, at) not in vain}
-    main, arguments = reading.functions.main, reading.sides_of_main[0]
-    return any((main, ~at) not in needed for at in range(len(arguments)))
+        if not results or visit.name in KEPT or not needed.isdisjoint(results):
+            taken_ = enumerate(flow.operands(visit))
+            needed |= {value for at, value in taken_ if (number, at) not in vain}
+    return needed
 
 
 def _lost(reading: Reading) -> Iterator[tuple[int, int]]:
     """Yield the operands, by their op and place, that count for a result that nothing takes."""
     walk = reading.walk
     several = [one for one in walk.of(_SEVERAL) if one.operation.results[1:]]
-    used: set[Source] = set()
-    for visit in reversed([*walk]) if several else ():
-        results = {(visit.number, at) for at in range(len(visit.operation.results))}
-        if not results or visit.name in KEPT or not used.isdisjoint(results):
-            used.update(filter(None, visit.sources))
+    used = _needed(reading) if several else set()
     for visit in several:
         count = len(visit.operation.results)
         lost = {at for at in range(count) if (visit.number, at) not in used}
