@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from portable.releases import find_release
+from portable.runtime.environments import Recipe
 from tools.consumer import ERAS
 
 if TYPE_CHECKING:
@@ -24,14 +26,16 @@ def versions(*jaxlibs: str) -> list[ParameterSet]:
     return [marked([f"jaxlib {version}"], version) for version in jaxlibs]
 
 
-def marked(releases: Iterable[str], *values: object) -> ParameterSet:
+def marked(releases: Iterable[str], *values: object, to_execute: bool = False) -> ParameterSet:
     """Return one set of parameters, with the mark where it needs more Releases.
 
     Args:
         releases: The Releases that the test with these parameters needs.
         values: The parameters.
+        to_execute: Whether they are to execute: of some is read with a small part of the wheel.
     """
     marks: Sequence[pytest.MarkDecorator] = ()
-    if not set(releases) <= {*ERAS, *SMALL}:
+    needs = {Recipe.of(find_release(one), to_execute=to_execute).name for one in releases}
+    if not needs <= {Recipe.of(find_release(one)).name for one in (*ERAS, *SMALL)}:
         marks = [pytest.mark.more_releases]
     return pytest.param(*values, marks=marks)

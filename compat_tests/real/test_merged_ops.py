@@ -71,7 +71,7 @@ def test_iree_takes_integers_as_signed_and_indices_as_they_are(
     assert otherwise - simplified.BY_CHANCE_ON_IREE == simplified.WRONG_ON_IREE
 
 
-@pytest.mark.parametrize("name", [marked([one], one) for one in _ASSUMING])
+@pytest.mark.parametrize("name", [marked([one], one, to_execute=True) for one in _ASSUMING])
 def test_what_is_wrong_is_right_where_an_assumption_holds(
     name: str, release: Callable[[str], Environment]
 ) -> None:

@@ -33,7 +33,8 @@ def test_every_finding_has_a_reproducer() -> None:
 
 @pytest.mark.old_releases
 @pytest.mark.parametrize(
-    ("name", "on"), some([marked([on], name, on) for name, on in SHOWN], each=3)
+    ("name", "on"),
+    some([marked([on], name, on, to_execute=True) for name, on in SHOWN], each=3),
 )
 def test_a_reproducer_shows_it(name: str, on: str) -> None:
     """It exits with 1, or crashes, where the result is wrong, and with 0 where it is right."""

@@ -289,12 +289,7 @@ def _scatters_nothing(reading: Reading) -> bool:
 
 def _has_negative(reading: Reading, index: int | None) -> bool:
     """Say whether an attribute is a tensor of i64 with a negative element."""
-    data = None if index is None else reading.content.pool.attribute(index).fields.get("data")
-    if not isinstance(data, Blob):
-        return False
-    amounts = bytes(reading.data[data.offset : data.offset + data.size])
-    # Little-endian i64: the sign is in the last byte of each.
-    return any(last >= 0x80 for last in amounts[7::8])
+    return index is not None and max(reading.numbers_at(index), default=0) >= NEGATIVE
 
 
 def _takes_nothing(reading: Reading) -> bool:

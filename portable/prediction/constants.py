@@ -16,12 +16,12 @@ from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.computing import WHOLE, integers
 from portable.prediction.form import (
     CONVOLUTIONS,
-    DYNAMIC_CONVOLUTIONS,
     SCATTERS,
     FormRule,
     ops,
     types,
 )
+from portable.prediction.static import TWINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,14 +37,6 @@ _SLICE, _IOTA = "vhlo.real_dynamic_slice_v1", "vhlo.iota_v1"
 _REMAINDER, _BF16 = "vhlo.remainder_v1", "bf16_v1"
 _DIVISIONS = ("vhlo.divide_v1", _REMAINDER)
 _REDUCE = "vhlo.reduce_v1"
-# The ops of dynamic shapes that have a static twin, and from which operand on they are attributes.
-_SIZED = {
-    **dict.fromkeys(DYNAMIC_CONVOLUTIONS, 2),
-    "vhlo.dynamic_gather_v1": 2,
-    "vhlo.dynamic_gather_v2": 2,
-    "vhlo.dynamic_pad_v1": 2,
-    _SLICE: 1,
-}
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
 _SEVERAL = 2
 # The largest number of either operand, and how many of them are summed up.
@@ -69,7 +61,7 @@ def _sized_at_runtime(*sized: str) -> FormRule:
     def find(reading: Reading) -> bool | None:
         perhaps = False
         for visit in reading.walk.of(sized):
-            of = visit.sources[_SIZED[visit.name] :]
+            of = visit.sources[TWINS[visit.name].takes :]
             if any(visit.constant(source) is None for source in of):
                 known = all(source is None or visit.constant(source) for source in of)
                 if known and like(visit.operation) in reading.used:
@@ -274,7 +266,7 @@ CONSTANTS: dict[str, FormRule] = {
         _convolves_too_large, (ops(*CONVOLUTIONS), types(_LIMITS)), across=True
     ),
     "dynamic_conv, dynamic_gather or dynamic_pad by what is not constant": _sized_at_runtime(
-        *(op for op in _SIZED if op != _SLICE)
+        *(op for op, twin in TWINS.items() if twin.numbers and op != _SLICE)
     ),
     "real_dynamic_slice by what is not constant": _sized_at_runtime(_SLICE),
     "composite in a function that runs": FormRule(_runs_a_composite, (ops(*_COMPOSITES),)),

@@ -688,7 +688,7 @@ def _swaps_nothing(reading: Reading) -> bool | None:
     names = {index for index, name in enumerate(reading.names) if name == _BROADCAST}
     scan = reading.content.scan(reading.content.scan().typed | names)
     perhaps = False
-    for one in scan.signatures:
+    for one in (*scan.signatures, *reading.of(_BROADCAST)):
         if one.name not in names or like(one) not in reading.used:
             continue
         operand = reading.dimensions((one.operand_types or (None,))[0])

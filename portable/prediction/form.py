@@ -17,6 +17,8 @@ __all__ = [
     "DYNAMIC_CONVOLUTIONS",
     "ELEMENTWISE",
     "GATHERS",
+    "MOST_DIMENSIONS",
+    "MOST_NUMBERS",
     "NEGATIVE",
     "SCATTERS",
     "SIXTEEN_BITS",
@@ -46,6 +48,10 @@ AMOUNTS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 """The attributes of a pad that say by how many elements, of which a negative one takes away."""
 SIXTEEN_BITS = frozenset({"bf16_v1", "f16_v1"})
 """The element types that are floats of two bytes."""
+MOST_DIMENSIONS = 256
+"""Any number of ops may be on one tensor, by one attribute: what is longer is not looked into."""
+MOST_NUMBERS = 2 * MOST_DIMENSIONS
+"""As `MOST_DIMENSIONS`, of an attribute with numbers of dimensions: it may have two for each."""
 NEGATIVE = 1 << 63
 """From where on a number of `Reading.numbers`, which has no sign, stands for a negative one."""
 

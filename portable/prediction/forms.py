@@ -37,6 +37,8 @@ from portable.prediction.folded import folded
 from portable.prediction.form import (
     CONVOLUTIONS,
     DYNAMIC_CONVOLUTIONS,
+    MOST_DIMENSIONS,
+    MOST_NUMBERS,
     FormRule,
     FormSearch,
     attributes,
@@ -71,6 +73,7 @@ from portable.prediction.simplified import (
     numbers_of,
 )
 from portable.prediction.specials import SPECIALS
+from portable.prediction.static import TWINS, Static
 from portable.prediction.summed import SUMMED
 from portable.prediction.unneeded import UNNEEDED
 from portable.prediction.unsigned import UNSIGNED
@@ -86,6 +89,7 @@ if TYPE_CHECKING:
     from portable.bytecode.view import View
     from portable.prediction.flow import Value
     from portable.prediction.simplified import Added, Numbers
+    from portable.prediction.static import Made
 
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading", "forms_in"]
 
@@ -94,12 +98,6 @@ KINDS = frozenset({"op", "type", "attribute", "location", "dialect"})
 
 _NAME = "location_"
 LOCATIONS = ("call_site", "file_line_col", "file_line_col_range", "fused", "name")
-
-# Any number of ops may be on one tensor, by one attribute: what is longer is not looked into. Of an
-# attribute with numbers of dimensions, which may have two for each.
-_MOST_DIMENSIONS = 256
-_MOST_NUMBERS = 2 * _MOST_DIMENSIONS
-
 
 _CONSTANT = CONSTANT.rpartition("_v")[0]
 # By real/test_settled.py.
@@ -110,13 +108,10 @@ _SETTLING = kinds(
 )
 
 
-# What is known of a `Reading` wherever the ops stand, and whatever takes what they give.
-_OF_ANY_ORDER = frozenset(
-    {
-        *("attribute_names", "kinds", "occurring", "present"),
-        *("ends", "first", "floats"),
-    }
-)
+# What is known of a `Reading` whatever its ops are; and wherever these stand, whatever takes what
+# they give.
+_OF_ANY_OP = frozenset({"attribute_names", "ends", "first", "floats"})
+_OF_ANY_ORDER = _OF_ANY_OP | {"kinds", "occurring", "present"}
 
 
 class Reading:
@@ -130,7 +125,7 @@ class Reading:
         names: The names of ops, as `vhlo.tan_v1`, by their numbers.
         types: The names of types, as `i4_v1`: an op of others need not be looked for.
         unread: What was too long to be looked into, in words.
-        canonical: What reads the ops otherwise than they stand there; None for as they do.
+        reader: What reads the ops otherwise than they stand there; None for as they do.
     """
 
     def __init__(self, content: Bytecode, data: Buffer | View) -> None:
@@ -149,7 +144,8 @@ class Reading:
         self._elements: dict[int, str] = {}
         self._numbers: dict[int, tuple[int, ...]] = {}
         self.unread: set[str] = set()
-        self.canonical: Canonical | None = None
+        self.reader: Canonical | Static | None = None
+        self._made: Mapping[int, Made] = {}
 
     def of(self, *ops: str) -> Sequence[OpSignature]:
         """Return the op signatures of some ops."""
@@ -300,12 +296,12 @@ class Reading:
     @cached_property
     def walk(self) -> Walk:
         """The ops in their order, with what they use."""
-        return Walk((self.canonical or self.content).uses(), self.names)
+        return Walk((self.reader or self.content).uses(), self.names)
 
     @cached_property
     def firsts(self) -> Sequence[int]:
         """For each operation of `walk`, once that is read, where the values of its region begin."""
-        found = self.canonical.firsts() if self.canonical else self.content.first_values()
+        found = self.reader.firsts() if self.reader else self.content.first_values()
         return array("Q", found)
 
     @cached_property
@@ -315,11 +311,34 @@ class Reading:
 
     def canonicalized(self) -> Reading:
         """Return the program as `canonical` reads it, whether it is so or not."""
+        return self._read_by(Canonical(self), _OF_ANY_ORDER)
+
+    def made_static(self) -> Reading | None:
+        """Return the program as compilers make it first, as `static` reads that.
+
+        None where no op of it becomes another.
+        """
+        static = Static(self.whole)
+        made = self._read_by(static, _OF_ANY_OP)
+        return made if made.adopts(static) else None
+
+    def adopts(self, static: Static) -> bool:
+        """Read the ops as static ones, and say whether any of them becomes one."""
+        self.names, self._made = static.names, static.made
+        self.walk = Walk(static.uses(), self.names)
+        self._numbers = self._numbers | static.numbers
+        self._by_op = self._by_op | {
+            op: [*self.of(op), *more] for op, more in static.signatures.items()
+        }
+        self.ops = frozenset(self._by_op)
+        return bool(static.made)
+
+    def _read_by(self, reader: Canonical | Static, kept: frozenset[str]) -> Reading:
         made = copy(self)
-        for name in vars(self).keys() - _OF_ANY_ORDER:
+        for name in vars(self).keys() - kept:
             if isinstance(getattr(Reading, name, None), cached_property):
                 delattr(made, name)
-        made.canonical = Canonical(self)
+        made.reader = reader
         return made
 
     @cached_property
@@ -388,12 +407,15 @@ class Reading:
 
     def attribute(self, signature: OpSignature | Head, name: str) -> int | None:
         """Return the number of an op's attribute, wherever its format keeps it."""
+        if made := self._made.get(signature.attributes):
+            given = made.attributes.get(name)
+            return self.content.inherent(made.of, name) if given is None else given
         return self.content.inherent(signature, name)
 
     def result(self, signature: OpSignature | Head) -> int:
         """Return the type of the first result of an op that has to have one."""
         if not signature.results:
-            raise self.malformed(f"{self.content.names[signature.name]} has no result")
+            raise self.malformed(f"{self.names[signature.name]} has no result")
         return signature.results[0]
 
     def dimensions(self, type_: int | None) -> Sequence[int] | None:
@@ -403,8 +425,8 @@ class Reading:
         shape = self.content.pool.type(type_).fields.get("shape")
         if not isinstance(shape, list):
             return None
-        if len(shape) > _MOST_DIMENSIONS:
-            self.unread.add(f"tensor of more than {_MOST_DIMENSIONS} dimensions")
+        if len(shape) > MOST_DIMENSIONS:
+            self.unread.add(f"tensor of more than {MOST_DIMENSIONS} dimensions")
             return None
         return shape
 
@@ -446,8 +468,10 @@ class Reading:
         They are none where there is no such attribute, or it is too long.
         """
         index = self.attribute(op, attribute)
-        if index is None:
-            return ()
+        return () if index is None else self.numbers_at(index)
+
+    def numbers_at(self, index: int) -> tuple[int, ...]:
+        """Return what `numbers` does, of an attribute by its number."""
         if index not in self._numbers:
             self._numbers[index] = self._unpacked(index)
         return self._numbers[index]
@@ -455,9 +479,9 @@ class Reading:
     def _unpacked(self, index: int) -> tuple[int, ...]:
         data = self.content.pool.attribute(index).fields.get("data")
         count = data.size // 8 if isinstance(data, Blob) else 0
-        if count > _MOST_NUMBERS:
-            self.unread.add(f"attribute of more than {_MOST_NUMBERS} numbers of dimensions")
-        if not isinstance(data, Blob) or not 0 < count <= _MOST_NUMBERS:
+        if count > MOST_NUMBERS:
+            self.unread.add(f"attribute of more than {MOST_NUMBERS} numbers of dimensions")
+        if not isinstance(data, Blob) or not 0 < count <= MOST_NUMBERS:
             return ()
         raw = bytes(self.data[data.offset : data.offset + 8 * count])
         return struct.unpack(f"<{count}Q", raw)
@@ -937,11 +961,20 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
     if (whole := reading.whole) is not reading:
         # Perhaps: some compilers change each function before they put them together. Nothing
         # becomes right by it, for the same reason.
-        absent = {name for name, has in found.items() if has is False}
-        # What follows the values of both need not be there at once.
-        for name in _FOLLOWING:
-            vars(reading).pop(name, None)
-        for name, has in _search_across().forms_in(whole, absent).items():
-            if has is not False:
-                found[name] = None
+        _add(found, _search_across(), reading, whole)
+    if not TWINS.keys().isdisjoint(reading.ops) and (static := reading.made_static()):
+        _add(found, _search(), whole, static)
     return found
+
+
+def _add(
+    found: dict[str, bool | None], search: FormSearch, before: Reading, reading: Reading
+) -> None:
+    """Add that forms which were found nowhere are perhaps there, where they are in a reading."""
+    absent = {name for name, has in found.items() if has is False}
+    # What follows the values of both need not be there at once.
+    for name in _FOLLOWING:
+        vars(before).pop(name, None)
+    found.update(
+        (name, None) for name, has in search.forms_in(reading, absent).items() if has is not False
+    )

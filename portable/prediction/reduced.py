@@ -228,7 +228,7 @@ class Reductions:
         if kind == _WHILE:
             return _any(({(visit.number, at): _NONE}, *taken[at : at + 1]))
         if kind in CALLS:
-            return {ANYTHING: _NONE} if self._reading.canonical else _NOTHING
+            return {ANYTHING: _NONE} if self._reading.reader else _NOTHING
         if not any(taken) or kind in _NEW:
             return _NOTHING
         rule = self._rules.get(kind)

@@ -30,7 +30,7 @@ FAILING = {"compile": Outcome.INCOMPATIBLE, "crashes": Outcome.CRASHED}
 
 
 @pytest.mark.parametrize(
-    "question", [marked([question["release"]], question) for question in QUESTIONS]
+    "question", [marked([question["release"]], question, to_execute=True) for question in QUESTIONS]
 )
 def test_the_release_does_what_is_answered(open_executor: Open, question: dict[str, Any]) -> None:
     """It refuses to compile, dies, or computes; a wrong result is that of another arithmetic."""

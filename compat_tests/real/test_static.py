@@ -1,0 +1,85 @@
+"""Ops of dynamic shapes whose sizes are constants: compilers make them static ones first."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from compat_tests.helpers.dynamic import made_dynamic
+from compat_tests.helpers.eras import versions
+from compat_tests.helpers.matrices import ARTIFACTS
+from portable import PortableError, predict
+from portable.artifact import Artifact
+from portable.bindings import LibraryError, find
+from portable.prediction.subject import examine
+from portable.runtime.executors import find_executor, random_inputs
+from portable.verdict import Stage
+from portable.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from portable.runtime.environments import Environment
+
+pytestmark = pytest.mark.old_releases
+
+# What depends on how an artifact is written, not on its ops.
+_WRITTEN = {"bytecode format 6", "target 0.15.0 or later"}
+_TARGETS = ("0.9.0", "1.9.0", "1.13.0")
+
+
+@cache
+def _made() -> dict[str, tuple[Artifact, Artifact]]:
+    """Return artifacts with static ops, each with that with dynamic ones, by their names."""
+    library, found = find("jaxlib"), {}
+    for path in sorted(ARTIFACTS.glob("*.mlir.bc")):
+        before = Artifact.load(path)
+        context = library.context()
+        try:
+            text = made_dynamic(str(library.deserialize(before.data, context)))
+        except LibraryError:  # of newer StableHLO than this jaxlib has, or refused by it
+            continue
+        for target in _TARGETS if text else ():
+            try:
+                data = library.serialize(library.parse(text or "", context), Version.parse(target))
+            except LibraryError:  # it needs a later one
+                continue
+            found[path.name] = before, Artifact.from_bytes(data)
+            break
+    return found
+
+
+def test_an_op_of_dynamic_shapes_is_seen_as_the_static_one() -> None:
+    """Each form that an artifact has, or may have, its twin may have too."""
+    made = _made()
+    assert len(made) > 100
+    lost = {}
+    for name, (before, after) in made.items():
+        has = examine(after).forms
+        forms = {form for form, found in examine(before).forms.items() if found is not False}
+        if missing := {form for form in forms - _WRITTEN if has[form] is False}:
+            lost[name] = missing
+    assert not lost
+
+
+@pytest.mark.parametrize("version", versions("0.4.30", "0.5.3", "0.12.0.1"))
+def test_a_release_compiles_what_it_is_predicted_to(
+    version: str, release: Callable[[str], Environment]
+) -> None:
+    """Of the twins with ops of dynamic shapes none that is predicted to compile fails."""
+    name = f"jaxlib {version}"
+    refused, seen = [], 0
+    with find_executor("pjrt", release(name)) as executor:
+        for program, (_, artifact) in _made().items():
+            if not predict(artifact, name, stage=Stage.COMPILE).compatible:
+                continue
+            seen += 1
+            try:
+                executable = executor.compile(artifact)
+                executable.run(random_inputs(executable.signature, 0))
+            except PortableError as error:
+                refused.append((program, error.what))
+    assert seen > 50
+    assert not refused

@@ -1,0 +1,152 @@
+"""A program with each op of dynamic shapes as the static op that it becomes.
+
+Compilers make the one the other as soon as its sizes are known, before they change anything else:
+what depends on how a static op is changed later depends on the dynamic one too.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from portable.bytecode.operations import Operation, OpSignature
+from portable.prediction.computing import integers
+from portable.prediction.form import AMOUNTS, MOST_NUMBERS, repeated
+from portable.prediction.tensors import DYNAMIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from portable.bytecode.operations import Head, Source
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
+
+__all__ = ["TWINS", "Made", "Static"]
+
+
+class Twin(NamedTuple):
+    """The static op that one of dynamic shapes becomes.
+
+    Args:
+        name: What it is called.
+        takes: How many operands it has: the others are constants.
+        numbers: The attributes that these become; none where the type of the result says it all.
+    """
+
+    name: str
+    takes: int
+    numbers: Sequence[str] = ()
+
+
+TWINS: Mapping[str, Twin] = {
+    "vhlo.dynamic_broadcast_in_dim_v1": Twin("vhlo.broadcast_in_dim_v1", 1),
+    "vhlo.dynamic_conv_v1": Twin("vhlo.convolution_v1", 2, ["padding"]),
+    "vhlo.dynamic_conv_v2": Twin("vhlo.convolution_v1", 2, ["padding"]),
+    "vhlo.dynamic_gather_v1": Twin("vhlo.gather_v1", 2, ["slice_sizes"]),
+    "vhlo.dynamic_gather_v2": Twin("vhlo.gather_v2", 2, ["slice_sizes"]),
+    "vhlo.dynamic_iota_v1": Twin("vhlo.iota_v1", 0),
+    "vhlo.dynamic_pad_v1": Twin("vhlo.pad_v1", 2, AMOUNTS),
+    "vhlo.dynamic_reshape_v1": Twin("vhlo.reshape_v1", 1),
+    "vhlo.real_dynamic_slice_v1": Twin(
+        "vhlo.slice_v1", 1, ["start_indices", "limit_indices", "strides"]
+    ),
+}
+# The first dictionary, and attribute, that is none of the artifact's: -1 stands for none.
+_FIRST = -2
+_UNSIGNED = (1 << 64) - 1
+
+
+class Made(NamedTuple):
+    """What a static op has that the dynamic one lacks, and that one.
+
+    Args:
+        of: The dynamic op.
+        attributes: By their names, each by a number that no attribute of the artifact has.
+    """
+
+    of: Head
+    attributes: Mapping[str, int]
+
+
+class Static:
+    """Reads a program as if each op of dynamic shapes whose sizes are known were a static one.
+
+    Args:
+        reading: An artifact's ops.
+
+    Attributes:
+        names: The names of ops: those of the artifact, and behind them those of static ops.
+        made: What the static ops have, by the dictionary of attributes that they say is theirs.
+        numbers: The elements of attributes that dynamic ops lack, as `Reading.numbers` gives them.
+        signatures: Those of the static ops, by their names.
+
+    The last three are there once the operations are read.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        made = dict.fromkeys(TWINS[op].name for op in reading.ops if op in TWINS)
+        self.names = [*reading.names, *made]
+        self._named = {name: at for at, name in enumerate(self.names)}
+        self._known: dict[tuple[object, ...], int | None] = {}
+        self.made: dict[int, Made] = {}
+        self.numbers: dict[int, tuple[int, ...]] = {}
+        self.signatures: dict[str, list[OpSignature]] = {}
+
+    def uses(self) -> Iterator[tuple[Operation, tuple[Source | None, ...]]]:
+        """Yield the operations, as `Bytecode.uses` does."""
+        for visit in self._reading.walk:
+            name, attributes, properties, results, regions, isolated, depth = visit.operation
+            operands, sources = visit.operands, visit.sources
+            twin = TWINS.get(visit.name)
+            made = self._twin(twin, visit) if twin else None
+            if twin and made is not None:
+                name, attributes = self._named[twin.name], made
+                operands, sources = operands[: twin.takes], sources[: twin.takes]
+            operation = Operation(
+                name, -1, attributes, properties, results, operands, regions, isolated, depth, -1
+            )
+            yield operation, sources
+
+    def firsts(self) -> Sequence[int]:
+        """Return, for each operation that was read, where the values of its region begin."""
+        return self._reading.firsts
+
+    def _twin(self, twin: Twin, visit: Visit) -> int | None:
+        """Return which of `made` is the static op; None where it stays as it is."""
+        reading, operation = self._reading, visit.operation
+        shape = reading.dimensions(operation.results[0]) if operation.results else None
+        sized = visit.sources[twin.takes :][: len(twin.numbers)]
+        if shape is None or DYNAMIC in shape or len(sized) < len(twin.numbers):
+            return None
+        given = [
+            (visit.constant(source), None if source is None else reading.walk.type(source))
+            for source in sized
+        ]
+        # Any number of ops may be the same.
+        key = operation, *given
+        if key not in self._known:
+            numbers = [self._elements(*one) for one in given]
+            self._known[key] = None
+            if all(numbers):
+                self._known[key] = self._make(twin, visit, numbers)
+        return self._known[key]
+
+    def _make(self, twin: Twin, visit: Visit, numbers: Sequence[tuple[int, ...]]) -> int:
+        made, operation, flow = _FIRST - len(self.made), visit.operation, self._reading.flow
+        given = {name: _FIRST - len(self.numbers) - at for at, name in enumerate(twin.numbers)}
+        self.numbers.update(zip(given.values(), numbers, strict=True))
+        self.made[made] = Made(operation, given)
+        name, properties, results = self._named[twin.name], operation.properties, operation.results
+        types = tuple(map(flow.type, flow.operands(visit)[: twin.takes]))
+        signature = OpSignature(name, made, properties, results, twin.takes, 0, types)
+        self.signatures.setdefault(twin.name, []).append(signature)
+        return made
+
+    def _elements(self, constant: Head | None, type_: int | None) -> tuple[int, ...]:
+        """Return the integers of a constant; none of what is no constant or has too many."""
+        count = self._reading.content.pool.count(type_)
+        if constant is None or count is None or count > MOST_NUMBERS:
+            return ()
+        found = [one & _UNSIGNED for one in islice(integers(self._reading, constant), count)]
+        return tuple(repeated(found, count)) if found else ()
