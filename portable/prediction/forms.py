@@ -79,6 +79,9 @@ from portable.prediction.unneeded import UNNEEDED
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
 from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
+from portable.releases import advisories
+from portable.releases.refusal import refusals
+from portable.verdict import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -945,6 +948,14 @@ def _search_across() -> FormSearch:
     return FormSearch({name: rule for name, rule in FORMS.items() if rule.across})
 
 
+@functools.cache
+def _search_static() -> FormSearch:
+    """Return what looks for forms that matter behind reading: what is read is what stands there."""
+    read = {one.feature for one in advisories() if one.stage < Stage.COMPILE}
+    read |= {one.form for one in refusals()}
+    return FormSearch({name: rule for name, rule in FORMS.items() if name not in read})
+
+
 def forms_in(reading: Reading) -> dict[str, bool | None]:
     """Find which forms occur.
 
@@ -963,14 +974,14 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
         # becomes right by it, for the same reason.
         _add(found, _search_across(), reading, whole)
     if not TWINS.keys().isdisjoint(reading.ops) and (static := reading.made_static()):
-        _add(found, _search(), whole, static)
+        _add(found, _search_static(), whole, static)
     return found
 
 
 def _add(
     found: dict[str, bool | None], search: FormSearch, before: Reading, reading: Reading
 ) -> None:
-    """Add that forms which were found nowhere are perhaps there, where they are in a reading."""
+    """Add the forms that were not found before and occur in another reading: as perhaps."""
     absent = {name for name, has in found.items() if has is False}
     # What follows the values of both need not be there at once.
     for name in _FOLLOWING:
