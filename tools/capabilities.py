@@ -114,6 +114,9 @@ _PATIENCE = {"interpreter": 3, "tensorflow": 8}
 _LONGEST_REASON = 200
 # How far results may be off, and so many roundings.
 _RELATIVE, _ABSOLUTE, _ROUNDINGS = 1e-3, 1e-5, 8
+# Of the larger of two numbers. So many roundings of a float of a byte are more, of f8E8M0FNU eight
+# times as much: all would be the same.
+_HALF = 0.5
 # Beside what became of programs stands which custom calls a Release carries handlers of.
 _HANDLERS = "handlers"
 # Another result each time.
@@ -410,7 +413,7 @@ def _near(dtype: np.dtype[Any]) -> Tolerance:
     if dtype.name.startswith(("bool", "int", "uint")):
         return BITS
     roundings = _ROUNDINGS * float(ml_dtypes.finfo(dtype).eps)
-    return Tolerance(relative=max(_RELATIVE, roundings), absolute=_ABSOLUTE)
+    return Tolerance(relative=min(max(_RELATIVE, roundings), _HALF), absolute=_ABSOLUTE)
 
 
 def supports(

@@ -23,7 +23,6 @@ from portable.prediction.form import (
     ops,
     repeated,
     signed,
-    taken,
     types,
     weaken,
 )
@@ -125,9 +124,7 @@ _SIMPLIFIED = kinds(
     " real reshape reverse select slice subtract"
 )
 
-_EXPONENT = "f8E8M0FNU_v1"
 # What depends on which of two numbers is greater.
-_ORDERING = ("vhlo.clamp_v1", "vhlo.compare_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
 TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
 _COMPLEX = frozenset({"complex_v1"})
@@ -723,15 +720,6 @@ def _reduces_over_a_channel(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-def _orders_exponents(reading: Reading) -> bool:
-    """Find an op that compares numbers of f8E8M0FNU, or takes the greatest or least of them."""
-    return any(
-        _EXPONENT in elements and like(visit.operation) in reading.used
-        for visit in reading.walk.of(_ORDERING)
-        for elements in [{*taken(reading, visit)}]
-    )
-
-
 def _signed_bits(reading: Reading) -> set[Source]:
     """Return the random bits of another type than an unsigned one."""
     return {
@@ -1004,9 +992,6 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "rng_bit_generator of signed integers or floats that are computed with": FormRule(
         _computes_with_signed_bits, (ops(_BITS),)
-    ),
-    "comparison or greatest or least of f8E8M0FNU": FormRule(
-        _orders_exponents, (types([_EXPONENT]), ops(*_ORDERING))
     ),
     "rng_bit_generator of signed integers or floats that is returned": FormRule(
         _returns_signed_bits, (ops(_BITS),), across=True

@@ -729,6 +729,7 @@ CORNERS: dict[str, FormRule] = {
         _transforms_several, (ops(_TRANSFORM),)
     ),
     "rng of integers": FormRule(_draws_integers, (ops(_DRAW),)),
+    "dynamic_slice of a scalar": _is_of_scalars("vhlo.dynamic_slice_v1"),
     "reverse or dynamic_pad of a scalar": _is_of_scalars(_REVERSE, "vhlo.dynamic_pad_v1"),
     "select_and_scatter of scalars": _is_of_scalars("vhlo.select_and_scatter_v1"),
     "call for a part of another shape in a module of one part": FormRule(

@@ -59,6 +59,7 @@ from portable.prediction.masks import MASKS
 from portable.prediction.merged import MERGED
 from portable.prediction.moved import MOVED
 from portable.prediction.narrowed import NARROWED
+from portable.prediction.octets import OCTETS
 from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
@@ -921,6 +922,7 @@ FORMS: dict[str, FormRule] = {
     **LAPACK,
     **MASKS,
     **MERGED,
+    **OCTETS,
     **PARTS,
     **PRODUCTS,
     **LOOPS,

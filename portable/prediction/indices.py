@@ -11,7 +11,16 @@ from portable.prediction.computing import F8, WHOLE
 from portable.prediction.constants import is_one_number
 from portable.prediction.corners import is_wide
 from portable.prediction.flow import INSIDE
-from portable.prediction.form import GATHERS, SCATTERS, FormRule, kinds, ops, repeated, types
+from portable.prediction.form import (
+    GATHERS,
+    SCATTERS,
+    FormRule,
+    kinds,
+    ops,
+    repeated,
+    signed,
+    types,
+)
 from portable.prediction.ranges import ANY
 from portable.prediction.reduced import Reductions
 from portable.prediction.walk import CONSTANT
@@ -41,6 +50,7 @@ _MOST_KEPT = 16  # one after another
 _RESHAPED = kinds("reshape")
 _KEPT = _RESHAPED | kinds("optimization_barrier")
 _SLICE, _UPDATE = "vhlo.dynamic_slice_v1", "vhlo.dynamic_update_slice_v1"
+_SELECT = "vhlo.torch_index_select_v1"
 _OF_IREE: Mapping[str, Ends] = {
     **dict.fromkeys(("i8_v1", "i16_v1"), (0, math.inf)),
     "ui64_v1": (0, (1 << 63) - 1),
@@ -104,6 +114,14 @@ def _vector_dimension(reading: Reading, op: OpSignature | Head) -> object:
 def _last_gathered(reading: Reading, gather: OpSignature) -> Sequence[int]:
     sizes = reading.numbers(gather, "slice_sizes")
     return _last(reading, gather, reading.numbers(gather, "start_index_map"), sizes)
+
+
+def _last_selected(reading: Reading, select: OpSignature) -> Sequence[int]:
+    shape = reading.dimensions((select.operand_types or (None,))[0]) or ()
+    at = reading.value(select, "dim").get("value")
+    # It may be counted from the last dimension.
+    inside = isinstance(at, int) and -len(shape) <= signed(at) < len(shape)
+    return [shape[signed(at)] - 1 if isinstance(at, int) and inside else -1]
 
 
 def _last_scattered(reading: Reading, scatter: OpSignature) -> Sequence[int]:
@@ -363,6 +381,9 @@ INDICES: dict[str, FormRule] = {
     ),
     "gather by indices that may be out of bounds": FormRule(
         _may_leave(GATHERS, _last_gathered), (ops(*GATHERS),)
+    ),
+    "torch_index_select by indices that may be out of bounds": FormRule(
+        _may_leave([_SELECT], _last_selected), (ops(_SELECT),)
     ),
     "scatter by indices that may be out of bounds": FormRule(
         _may_leave(SCATTERS, _last_scattered), (ops(*SCATTERS),)

@@ -7,12 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
-from portable.prediction.computing import WHOLE, complex_splat
+from portable.prediction.computing import F8, WHOLE, complex_splat
 from portable.prediction.form import FormRule, kinds, ops, taken, takes_its_opposite, types
 from portable.prediction.simplified import FLOATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
     from portable.prediction.forms import Reading
     from portable.prediction.simplified import Numbers
@@ -27,6 +27,9 @@ _ATAN2, _CBRT = "vhlo.atan2", "vhlo.cbrt"
 _AND, _XOR = "vhlo.and", "vhlo.xor"
 _SINES = ("vhlo.cosine", "vhlo.sine", "vhlo.tan")
 _SCATTER = "vhlo.scatter_v2"
+# With those of a byte; and those of them that have infinities.
+_SPECIAL = FLOATS.keys() | F8
+_ENDLESS = FLOATS.keys() | {"f8E3M4_v1", "f8E4M3_v1", "f8E5M2_v1"}
 _EQUALITY, _OR_EQUAL = frozenset({"EQ", "NE"}), frozenset({"GE", "LE"})
 # Up to here sines are right to the third digit.
 _MOST = 1e4
@@ -124,17 +127,20 @@ def _sorts_by_order(reading: Reading) -> bool:
     )
 
 
-def _takes_great(most: float, *names: str) -> Callable[[Reading], bool | None]:
+def _takes_great(
+    most: float, *names: str, of: Container[str] = FLOATS
+) -> Callable[[Reading], bool | None]:
     """Find perhaps an op of floats that are not known to be below a number.
 
     Args:
         most: The number.
         names: The op.
+        of: The types of the floats.
     """
 
     def find(reading: Reading) -> bool | None:
         for visit in reading.walk.of(names):
-            if not any(reading.element(type_) in FLOATS for type_ in visit.operation.results):
+            if not any(reading.element(type_) in of for type_ in visit.operation.results):
                 continue
             if max(reading.magnitudes.of(visit), default=math.inf) > most:
                 return None
@@ -170,7 +176,7 @@ def _takes_zeros(reading: Reading) -> bool | None:
     """Find perhaps an atan2 of two zeros or infinities, or of zero and a negative number."""
     numbers = reading.floats
     for visit in reading.walk.of([_ATAN2]):
-        if any(reading.element(type_) in FLOATS for type_ in visit.operation.results) and not any(
+        if any(reading.element(type_) in _SPECIAL for type_ in visit.operation.results) and not any(
             _is_positive(numbers, visit, source) for source in visit.sources
         ):
             return None
@@ -218,7 +224,7 @@ def _becoming_integers(reading: Reading) -> Iterator[tuple[Visit, frozenset[str]
     """Yield the converts of floats to integers, with the types of these."""
     for visit in reading.walk.of([_CONVERT]):
         to = WHOLE.intersection(map(reading.element, visit.operation.results))
-        if to and not FLOATS.keys().isdisjoint(taken(reading, visit)):
+        if to and not _SPECIAL.isdisjoint(taken(reading, visit)):
             yield visit, to
 
 
@@ -302,14 +308,14 @@ SPECIALS: dict[str, FormRule] = {
         _takes_what_cancels, (ops(_ATAN2), ops(_AND, _XOR)), across=True
     ),
     "convert of floats to integers that may not hold them": FormRule(
-        _converts_beyond, (ops(_CONVERT), types(FLOATS), types(WHOLE))
+        _converts_beyond, (ops(_CONVERT), types(_SPECIAL), types(WHOLE))
     ),
     "convert of floats to integers that may be NaN": FormRule(
-        _converts_nan, (ops(_CONVERT), types(FLOATS), types(WHOLE))
+        _converts_nan, (ops(_CONVERT), types(_SPECIAL), types(WHOLE))
     ),
     "atan2 of zeros or infinities": FormRule(_takes_zeros, (ops(_ATAN2),)),
     "cbrt of what may be infinite": FormRule(
-        _takes_great(math.nextafter(math.inf, 0), _CBRT), (ops(_CBRT),)
+        _takes_great(math.nextafter(math.inf, 0), _CBRT, of=_ENDLESS), (ops(_CBRT),)
     ),
     "sine, cosine or tan of more than 10,000": FormRule(
         _takes_great(_MOST, *_SINES), (ops(*_SINES),)

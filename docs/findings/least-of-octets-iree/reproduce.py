@@ -1,0 +1,19 @@
+"""Needs iree-base-compiler, iree-base-runtime and numpy alone. Exits with 1 where it is wrong."""
+
+import sys
+from pathlib import Path
+
+import iree.compiler
+import iree.runtime
+import numpy as np
+
+TEXT = Path(__file__).with_name("program.mlir").read_text()
+RIGHT = [0.015625, 0.015625, 0.013671875, 0.0]
+flags = ["--iree-llvmcpu-target-cpu=generic"]
+module = iree.compiler.compile_str(
+    TEXT, target_backends=["llvm-cpu"], input_type="stablehlo", extra_args=flags
+)
+program = iree.runtime.load_vm_flatbuffer(module, driver="local-task")
+found = program.main(np.float32([0.015625, 0.015, 0.014, 0.0])).to_host().tolist()
+print(f"right: {RIGHT}, found: {found}")
+sys.exit(found != RIGHT)

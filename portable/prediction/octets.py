@@ -1,0 +1,98 @@
+"""Floats of a byte: IREE computes in f32, and some are rounded otherwise than they should be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portable.bytecode.operations import like
+from portable.prediction.computing import F8
+from portable.prediction.form import ELEMENTWISE, FormRule, kinds, ops, taken, types, weaken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
+
+__all__ = ["OCTETS"]
+
+_EXPONENT = "f8E8M0FNU_v1"
+# It has two NaN, of which one is taken for a number.
+_SIGNED_NAN = "f8E4M3FN_v1"
+# What has no infinity becomes NaN where it is too great.
+_ENDING = frozenset(
+    f"f8{kind}_v1" for kind in ("E4M3B11FNUZ", "E4M3FN", "E4M3FNUZ", "E5M2FNUZ", "E8M0FNU")
+)
+_LOGISTIC = "vhlo.logistic_v1"
+_ORDERING = ("vhlo.clamp_v1", "vhlo.compare_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
+# What gives one of the numbers that it takes.
+_GIVING = kinds("clamp maximum minimum")
+_ROUNDING = ELEMENTWISE - _GIVING - kinds("abs negate select") | kinds(
+    "batch_norm_grad batch_norm_inference batch_norm_training convolution dot dot_general"
+    " dynamic_conv dynamic_iota einsum fft iota reduce_precision rng unary_einsum"
+)
+
+
+def _used(reading: Reading, *ops_: str) -> Iterator[Visit]:
+    return (visit for visit in reading.walk.of(ops_) if like(visit.operation) in reading.used)
+
+
+def _orders_exponents(reading: Reading) -> bool | None:
+    """Find an op that compares numbers of f8E8M0FNU, or takes the greatest or least of them.
+
+    Perhaps it compares them in a body, of whose arguments the types are not followed.
+    """
+    perhaps = False
+    for visit in _used(reading, *_ORDERING):
+        given = {reading.element(type_) for type_ in visit.operation.results}
+        if _EXPONENT in given.union(taken(reading, visit)):
+            return True
+        perhaps |= None in map(reading.flow.type, reading.flow.operands(visit))
+    return None if perhaps else False
+
+
+def _computes(elements: Collection[str], ops_: Collection[str]) -> Callable[[Reading], bool]:
+    """Find an op that gives floats of some types which are none of those that it takes."""
+
+    def find(reading: Reading) -> bool:
+        return any(
+            reading.element(type_) in elements
+            for visit in _used(reading, *ops_)
+            for type_ in visit.operation.results
+        )
+
+    return find
+
+
+def _reads_nan(reading: Reading) -> bool | None:
+    """Find perhaps an op that computes with a NaN of f8E4M3FN.
+
+    Of what a body takes the type is not followed; hardly an op gives another.
+    """
+    for visit in _used(reading, *_ROUNDING | _GIVING):
+        elements = {*taken(reading, visit)}
+        if not elements:
+            elements = {*map(reading.element, visit.operation.results)}
+        if _SIGNED_NAN in elements:
+            return None
+    return False
+
+
+OCTETS: dict[str, FormRule] = {
+    "comparison or greatest or least of f8E8M0FNU": FormRule(
+        _orders_exponents, (types([_EXPONENT]), ops(*_ORDERING))
+    ),
+    "op that rounds to f8E8M0FNU": FormRule(
+        _computes({_EXPONENT}, _ROUNDING), (types([_EXPONENT]),)
+    ),
+    # Perhaps to the least normal one, from below.
+    "op that rounds to a float of a byte": weaken(
+        FormRule(_computes(F8 - {_EXPONENT}, _ROUNDING), (types(F8),))
+    ),
+    # Perhaps of less than -6.
+    "logistic of floats of a byte that have no infinity": weaken(
+        FormRule(_computes(_ENDING, [_LOGISTIC]), (types(_ENDING), ops(_LOGISTIC)))
+    ),
+    "op of f8E4M3FN that may be NaN": FormRule(_reads_nan, (types([_SIGNED_NAN]),)),
+}
+"""Forms as advisories.toml names them, each with how to find it; see `forms`."""
