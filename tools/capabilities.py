@@ -117,6 +117,8 @@ _RELATIVE, _ABSOLUTE, _ROUNDINGS = 1e-3, 1e-5, 8
 # Of the larger of two numbers. So many roundings of a float of a byte are more, of f8E8M0FNU eight
 # times as much: all would be the same.
 _HALF = 0.5
+# What is left of numbers near one that cancel out.
+_CANCELLED = 0.25
 # Beside what became of programs stands which custom calls a Release carries handlers of.
 _HANDLERS = "handlers"
 # Another result each time.
@@ -412,8 +414,9 @@ def _near(dtype: np.dtype[Any]) -> Tolerance:
     """Return how far off a sum of a few numbers of a type may be."""
     if dtype.name.startswith(("bool", "int", "uint")):
         return BITS
-    roundings = _ROUNDINGS * float(ml_dtypes.finfo(dtype).eps)
-    return Tolerance(relative=min(max(_RELATIVE, roundings), _HALF), absolute=_ABSOLUTE)
+    epsilon = float(ml_dtypes.finfo(dtype).eps)
+    relative = min(max(_RELATIVE, _ROUNDINGS * epsilon), _HALF)
+    return Tolerance(relative=relative, absolute=max(_ABSOLUTE, _CANCELLED * epsilon))
 
 
 def supports(

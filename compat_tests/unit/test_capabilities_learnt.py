@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -14,7 +15,7 @@ from portable.artifact import Artifact
 from portable.releases import find_release
 from portable.releases.capability import parse
 from portable.verdict import Basis, NotKnown, Outcome, Stage, Verdict
-from tools.capabilities import Program, disagreed, in_part, supports, table, unknown
+from tools.capabilities import Program, disagreed, in_part, same, supports, table, unknown
 from tools.measure_predictions import Measured
 
 ARTIFACTS = Path(__file__).parents[1] / "data" / "artifacts"
@@ -268,3 +269,24 @@ def test_programs_are_chosen_by_their_types() -> None:
     program = Program("sort 1", NOTHING, frozenset({"sort i4? -> i4?", "constant f32"}))
     assert program.is_of(["ui4", "i4"])
     assert not program.is_of(["f32", "sort"])
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *("bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn"),
+        *("float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+        *("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"),
+    ],
+)
+def test_numbers_of_few_bits_are_not_all_the_same(dtype: str) -> None:
+    """What is four times as much, or of the other sign, is another number; the next one is not."""
+    one, four, other, near = (
+        [np.array([number], np.float32).astype(getattr(ml_dtypes, dtype))]
+        for number in (1.0, 4.0, -1.0, 2.0 if "e8m0" in dtype else 1.5)
+    )
+    assert same(one, one)
+    assert same(one, near) is (dtype != "bfloat16")
+    assert not same(one, four)
+    assert not same(four, one)
+    assert not same(one, other)
