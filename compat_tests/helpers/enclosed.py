@@ -39,7 +39,7 @@ def enclosed(text: str) -> str | None:
             name, by, taken = decided[number % len(decided)]
             _enclose(op, name, by, taken)
         module.operation.verify()
-        return str(module) if moved else None
+        return module.operation.get_asm(print_generic_op_form=True) if moved else None
 
 
 def _gives_tensors(op: Any) -> bool:

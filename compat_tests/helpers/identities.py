@@ -106,7 +106,7 @@ def with_identities(text: str, first: int) -> str | None:
         for number, value in enumerate(values, first):
             _put(value, IDENTITIES[number % len(IDENTITIES)])
         module.operation.verify()
-        return str(module) if values else None
+        return module.operation.get_asm(print_generic_op_form=True) if values else None
 
 
 def _named(module: Any) -> list[Any]:

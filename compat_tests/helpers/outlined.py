@@ -38,7 +38,7 @@ def outlined(text: str) -> str | None:
         for number, op in enumerate(moved):
             _move(op, f"outlined_{number}", module)
         module.operation.verify()
-        return str(module) if moved else None
+        return module.operation.get_asm(print_generic_op_form=True) if moved else None
 
 
 def symbol_of(op: Any) -> str:

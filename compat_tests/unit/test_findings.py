@@ -40,6 +40,7 @@ WITHOUT = {
         "jaxlib and newer torch_xlas refuse what ends torch_xla 2.1 and 2.2",
     ),
     "i2-computed-in-bodies": "mended in 0.7.1, which computes i2 wrongly otherwise",
+    "power-of-few-bits": "mended in 0.7.1",
     "torch-xla-newer-target": "torch_xla 2.1.0 runs on Python 3.11 and earlier, with torch 2.1",
 }
 WRONG = (

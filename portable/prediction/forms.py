@@ -32,6 +32,7 @@ from portable.prediction.computing import (
 from portable.prediction.constants import CONSTANTS
 from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, aliased, dictionaries
+from portable.prediction.few_bits import FEW_BITS
 from portable.prediction.flow import Flow
 from portable.prediction.folded import folded
 from portable.prediction.form import (
@@ -59,7 +60,6 @@ from portable.prediction.masks import MASKS
 from portable.prediction.merged import MERGED
 from portable.prediction.moved import MOVED
 from portable.prediction.narrowed import NARROWED
-from portable.prediction.octets import OCTETS
 from portable.prediction.parts import PARTS
 from portable.prediction.products import DOT, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
@@ -917,12 +917,12 @@ FORMS: dict[str, FormRule] = {
     **CONSTANTS,
     **CORNERS,
     **ENTRY,
+    **FEW_BITS,
     **FUSED,
     **HOISTED,
     **LAPACK,
     **MASKS,
     **MERGED,
-    **OCTETS,
     **PARTS,
     **PRODUCTS,
     **LOOPS,

@@ -765,6 +765,18 @@ def _may_lose_nan(reading: Reading) -> bool | None:
     return False
 
 
+def _may_lose_nan_behind_a_constant(reading: Reading) -> bool | None:
+    """Find perhaps a maximum or minimum of a constant and of floats behind it that may be NaN.
+
+    As `_may_lose_nan`, which finds constants that have a NaN, where no constant is put behind.
+    """
+    for visit in _on_floats(reading, frozenset({_MAXIMUM, _MINIMUM})):
+        first, *others = [visit.constant(source) for source in visit.sources] or [None]
+        if first and not all(others) and not reading.floats(first).has_nan:
+            return None
+    return False
+
+
 def _clamps(reading: Reading) -> bool | None:
     """Find perhaps a clamp of floats of which one is NaN."""
     return None if any(_on_floats(reading, frozenset({_CLAMP}))) else False
@@ -874,6 +886,9 @@ SIMPLIFIED: dict[str, FormRule] = {
     "division by a power": FormRule(_divides_by(_POWER), (ops(_DIVIDE), ops(_POWER)), across=True),
     "maximum or minimum of floats of which the second may be NaN": FormRule(
         _may_lose_nan, (ops(_MAXIMUM, _MINIMUM),), across=True
+    ),
+    "maximum or minimum of a constant and of floats behind it that may be NaN": FormRule(
+        _may_lose_nan_behind_a_constant, (ops(_MAXIMUM, _MINIMUM), ops(_CONSTANT)), across=True
     ),
     "clamp of floats": FormRule(_clamps, (ops(_CLAMP),)),
     "clamp of floats other than from one constant number to constants": FormRule(

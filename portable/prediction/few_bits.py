@@ -1,4 +1,7 @@
-"""Floats of a byte: IREE computes in f32, and some are rounded otherwise than they should be."""
+"""Numbers of a byte and less, which compilers compute as wider ones and do not always bring back.
+
+IREE computes floats of a byte as f32, and XLA integers of four bits as those of eight.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["OCTETS"]
+__all__ = ["FEW_BITS"]
 
 _EXPONENT = "f8E8M0FNU_v1"
 # It has two NaN, of which one is taken for a number.
@@ -25,6 +28,11 @@ _ENDING = frozenset(
 )
 _LOGISTIC = "vhlo.logistic_v1"
 _ORDERING = ("vhlo.clamp_v1", "vhlo.compare_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
+_NARROW = frozenset({"i2_v1", "i4_v1", "ui2_v1"})
+_FOUR_BITS = {"i4_v1": "i8_v1", "ui4_v1": "ui8_v1"}
+# What may give a number that the type does not hold.
+_OVERFLOWING = kinds("abs add divide multiply negate not popcnt power shift_left subtract")
+_CONVERT, _POPCNT, _POWER = "vhlo.convert_v1", "vhlo.popcnt_v1", "vhlo.power_v1"
 # What gives one of the numbers that it takes.
 _GIVING = kinds("clamp maximum minimum")
 _ROUNDING = ELEMENTWISE - _GIVING - kinds("abs negate select") | kinds(
@@ -78,7 +86,22 @@ def _reads_nan(reading: Reading) -> bool | None:
     return False
 
 
-OCTETS: dict[str, FormRule] = {
+def _widens_what_overflows(reading: Reading) -> bool | None:
+    """Find perhaps a convert to a byte of integers of four bits that an op computes.
+
+    XLA has them in bytes, and takes these for the numbers.
+    """
+    for visit in _used(reading, _CONVERT):
+        maker = None if visit.first is None else reading.walk[visit.first]
+        if maker is None or reading.kinds[maker.operation.name] not in _OVERFLOWING:
+            continue
+        made, given = ([*map(reading.element, one.operation.results)] for one in (maker, visit))
+        if any(_FOUR_BITS.get(one) == other for one, other in zip(made, given, strict=False)):
+            return None
+    return False
+
+
+FEW_BITS: dict[str, FormRule] = {
     "comparison or greatest or least of f8E8M0FNU": FormRule(
         _orders_exponents, (types([_EXPONENT]), ops(*_ORDERING))
     ),
@@ -92,6 +115,17 @@ OCTETS: dict[str, FormRule] = {
     # Perhaps of less than -6.
     "logistic of floats of a byte that have no infinity": weaken(
         FormRule(_computes(_ENDING, [_LOGISTIC]), (types(_ENDING), ops(_LOGISTIC)))
+    ),
+    "convert to integers of a byte of what an op computes of i4 or ui4": FormRule(
+        _widens_what_overflows, (types(_FOUR_BITS), ops(_CONVERT)), across=True
+    ),
+    # Perhaps of a negative number.
+    "popcnt of i4": weaken(
+        FormRule(_computes({"i4_v1"}, [_POPCNT]), (types(["i4_v1"]), ops(_POPCNT)))
+    ),
+    # Perhaps of -1 to a negative power.
+    "power of i2, ui2 or i4": weaken(
+        FormRule(_computes(_NARROW, [_POWER]), (types(_NARROW), ops(_POWER)))
     ),
     "op of f8E4M3FN that may be NaN": FormRule(_reads_nan, (types([_SIGNED_NAN]),)),
 }
