@@ -7,8 +7,7 @@ import numpy as np
 from jaxlib import xla_client
 
 TEXT = Path(__file__).with_name("program.mlir").read_text()
-GIVEN = [1, 7, -3, -8]
-RIGHT = [2, -2, -6, 0]
+GIVEN, RIGHT = [1, 7, -3, -8], [2, -2, -6, 0]
 
 client = xla_client.make_cpu_client()
 devices = xla_client.DeviceList(tuple(client.devices()[:1]))

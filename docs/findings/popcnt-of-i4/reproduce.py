@@ -7,8 +7,7 @@ import numpy as np
 from jaxlib import xla_client
 
 TEXT = Path(__file__).with_name("program.mlir").read_text()
-GIVEN = [7, -1, -8, 0]
-RIGHT = [3, 4, 1, 0]
+GIVEN, RIGHT = [7, -1, -8, 0], [3, 4, 1, 0]
 
 client = xla_client.make_cpu_client()
 devices = xla_client.DeviceList(tuple(client.devices()[:1]))
