@@ -40,6 +40,9 @@ _DYNAMIC_PAD = "vhlo.dynamic_pad_v1"
 _PAD, _WINDOW, _REDUCE = "vhlo.pad_v1", "vhlo.reduce_window_v1", "vhlo.reduce_v1"
 _RESHAPE = "vhlo.reshape_v1"
 _RESHAPES = (_RESHAPE, "vhlo.broadcast_in_dim_v1")
+# What leaves a part of a tensor; and what reads at other places than it gives elements at.
+_CUTTING = (_SLICE, _DYNAMIC_SLICE, _PAD)
+_READING = (*GATHERS, "vhlo.fft_v1", "vhlo.reverse_v1", "vhlo.torch_index_select_v1")
 # What gives elements another place.
 _MOVING = kinds(
     "broadcast broadcast_in_dim concatenate dynamic_slice gather pad reduce reshape reverse slice"
@@ -259,6 +262,38 @@ def _given(visit: Visit, first: int, shape: Sequence[int]) -> frozenset[int]:
     return frozenset(at for at, source in enumerate(wide) if visit.constant(source) is None)
 
 
+def _reads_a_part(*names: str) -> FormRule:
+    """Find perhaps an op that reads at other places from a part of a tensor with gaps in it.
+
+    IREE reads on in the whole tensor, where that was not computed together with the part.
+    """
+
+    def find(reading: Reading) -> bool | None:
+        parts: set[int | None] = set()
+        for visit in reading.walk.of([*_CUTTING, _RESHAPE, *names]):
+            if visit.name in names:
+                if visit.first in parts:
+                    return None
+            elif visit.name == _RESHAPE:
+                parts.update({visit.number} if visit.first in parts else ())
+            elif _has_gaps(reading, visit):
+                parts.add(visit.number)
+        return False
+
+    return FormRule(find, (ops(*names), ops(*_CUTTING)), across=True)
+
+
+def _has_gaps(reading: Reading, cut: Visit) -> bool:
+    """Say whether what is left of a tensor lies in several pieces, or may."""
+    of = next(iter(reading.flow.operands(cut)), None)
+    whole = None if of is None else reading.dimensions(reading.flow.type(of))
+    part = _shape(reading, cut)
+    if whole is None or len(whole) != len(part):
+        return True
+    cuts = [at for at, (one, other) in enumerate(zip(whole, part, strict=True)) if one != other]
+    return any(size != 1 for size in part[: max(cuts, default=0)])
+
+
 def _pads_what_it_cuts(reading: Reading) -> bool | None:
     """Find a pad that takes away, and a reduce_window that pads it on the same side.
 
@@ -363,6 +398,8 @@ MERGED: dict[str, FormRule] = {
     "dynamic_slice of a dynamic_slice": FormRule(
         _slices_a_slice, (ops(_DYNAMIC_SLICE),), across=True
     ),
+    "reverse, gather or fft of a part that lies in pieces": _reads_a_part(*_READING),
+    "sort of a part that lies in pieces": _reads_a_part("vhlo.sort_v1"),
     "elementwise op of a gather of constants": FormRule(
         _computes_from_a_gather, (ops(*GATHERS), ops("vhlo.constant_v1")), across=True
     ),
