@@ -649,21 +649,26 @@ def _leaves_one(reading: Reading) -> bool | None:
     """Find a slice whose stride leaves one element of a dimension.
 
     Where main returns it and the last dimension is left whole; perhaps elsewhere, by what else is
-    of one dispatch.
+    of one dispatch, and where a slice of what has the stride leaves it.
     """
     found: set[Value] = set()
     returned: set[Value] = set()
+    strided: dict[int | None, list[int]] = {}
     moving = {
         like(one): reading.numbers(one, "strides")
         for one in _used(reading, _SLICE)
         if max(reading.numbers(one, "strides"), default=1) > 1
     }
     for visit in reading.walk.of([_SLICE]) if moving else ():
-        strides = moving.get(like(visit.operation))
+        strides = moving.get(like(visit.operation), (1,))
         shape = reading.dimensions((*visit.operation.results, None)[0])
-        if strides is None or not shape:
+        if not shape:
             continue
         left = [at for at, stride in enumerate(repeated(strides, len(shape))) if stride > 1]
+        before = strided.get(visit.first, [])
+        strided[visit.number] = [*left, *before]
+        if any(at < len(shape) and shape[at] == 1 for at in before):
+            found.add((visit.number, 0))
         if any(shape[at] == 1 for at in left):
             found.add((visit.number, 0))
             taken = next(map(reading.flow.type, reading.flow.operands(visit)), None)
