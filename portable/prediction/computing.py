@@ -142,6 +142,7 @@ _FEW_BITS = TWO_BITS | _FOUR_BITS | (NARROW - SIXTEEN_BITS)
 _FLOATS = NARROW | {"f32_v1", "f64_v1"}
 WHOLE = _INTEGERS | _FOUR_BITS | TWO_BITS
 """The element types that are integers."""
+_UNSIGNED = frozenset(one for one in WHOLE if one.startswith("u"))
 # As `struct` calls signed integers of so many bytes; so many bytes are decoded at once.
 _CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
 _PART = 1 << 16
@@ -966,6 +967,9 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "power of integers by 64 or more": FormRule(_raises_to_64, (ops(_POWER), types(_INTEGERS))),
     "power of floating-point numbers": weaken(_gives([_POWER], _FLOATS)),
+    "reduce or reduce_window of unsigned integers": weaken(
+        _gives(["vhlo.reduce_v1", _REDUCE_WINDOW], _UNSIGNED)
+    ),
     "power of floats other than by 0, 1, 2, 3, -1, -2 or 0.5, or of a positive constant": FormRule(
         _raises_otherwise, (ops(_POWER), types(_FLOATS))
     ),
