@@ -10,7 +10,7 @@ import pytest
 from compat_tests.helpers.dynamic import made_dynamic
 from compat_tests.helpers.eras import versions
 from compat_tests.helpers.matrices import ARTIFACTS
-from portable import PortableError, predict
+from portable import PortableError, pin, predict
 from portable.artifact import Artifact
 from portable.bindings import LibraryError, find
 from portable.prediction.subject import examine
@@ -62,6 +62,31 @@ def test_an_op_of_dynamic_shapes_is_seen_as_the_static_one() -> None:
         if missing := {form for form in forms - _WRITTEN if has[form] is False}:
             lost[name] = missing
     assert not lost
+
+
+@pytest.mark.parametrize(("rows", "has"), [((10, 10), False), ((10, 3), None), ((3, 10), None)])
+def test_two_that_differ_in_what_they_take_alone_are_both_seen(
+    rows: tuple[int, int], has: bool | None
+) -> None:
+    """Of ten rows an index up to nine is in bounds, of three not."""
+    gathers = "\n".join(
+        f"""%r{at} = "stablehlo.dynamic_gather"(%a{at}, %n, %s) <{{
+            dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0],
+            start_index_map = [0], index_vector_dim = 1>}}>
+            : (tensor<{count}x2xf32>, tensor<4x1xui8>, tensor<2xi64>) -> tensor<4x2xf32>"""
+        for at, count in enumerate(rows)
+    )
+    taken = ", ".join(f"%a{at}: tensor<{count}x2xf32>" for at, count in enumerate(rows))
+    artifact = pin(
+        f"""func.func @main({taken}, %i: tensor<4x1xui8>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {{
+          %s = stablehlo.constant dense<[1, 2]> : tensor<2xi64>
+          %nine = stablehlo.constant dense<9> : tensor<4x1xui8>
+          %n = stablehlo.minimum %i, %nine : tensor<4x1xui8>
+          {gathers}
+          return %r0, %r1 : tensor<4x2xf32>, tensor<4x2xf32> }}""",
+        "0.9.0",
+    ).artifact
+    assert examine(artifact).forms["gather by indices that may be out of bounds"] is has
 
 
 @pytest.mark.parametrize("version", versions("0.4.30", "0.5.3", "0.12.0.1"))

@@ -123,22 +123,29 @@ class Static:
             (visit.constant(source), None if source is None else reading.walk.type(source))
             for source in sized
         ]
+        flow = reading.flow
+        types = tuple(map(flow.type, flow.operands(visit)[: twin.takes]))
         # Any number of ops may be the same.
-        key = operation, *given
+        key = operation, types, *given
         if key not in self._known:
             numbers = [self._elements(*one) for one in given]
             self._known[key] = None
             if all(numbers):
-                self._known[key] = self._make(twin, visit, numbers)
+                self._known[key] = self._make(twin, operation, types, numbers)
         return self._known[key]
 
-    def _make(self, twin: Twin, visit: Visit, numbers: Sequence[tuple[int, ...]]) -> int:
-        made, operation, flow = _FIRST - len(self.made), visit.operation, self._reading.flow
+    def _make(
+        self,
+        twin: Twin,
+        operation: Head,
+        types: tuple[int | None, ...],
+        numbers: Sequence[tuple[int, ...]],
+    ) -> int:
+        made = _FIRST - len(self.made)
         given = {name: _FIRST - len(self.numbers) - at for at, name in enumerate(twin.numbers)}
         self.numbers.update(zip(given.values(), numbers, strict=True))
         self.made[made] = Made(operation, given)
         name, properties, results = self._named[twin.name], operation.properties, operation.results
-        types = tuple(map(flow.type, flow.operands(visit)[: twin.takes]))
         signature = OpSignature(name, made, properties, results, twin.takes, 0, types)
         self.signatures.setdefault(twin.name, []).append(signature)
         return made
