@@ -23,7 +23,7 @@ _HAS_COMPLEX = types({_COMPLEX})
 _CONSTANT, _IOTA = "vhlo.constant_v1", "vhlo.iota_v1"
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
 _PAD, _DYNAMIC_PAD = "vhlo.pad_v1", "vhlo.dynamic_pad_v1"
-_CONCATENATE = "vhlo.concatenate_v1"
+_CONCATENATE, _REDUCE = "vhlo.concatenate_v1", "vhlo.reduce_v1"
 # What becomes a selection between elements of it.
 _SELECTING = kinds("atan2 clamp maximum minimum power select")
 # One of these alone it computes itself; what is made of it perhaps not.
@@ -159,7 +159,20 @@ def _selects_one(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _reduces_several(reading: Reading) -> bool:
+    """Find a reduce of several complex numbers to one each."""
+    return any(
+        sum(reading.element(type_) == _COMPLEX for type_ in one.results) > 1
+        and all(reading.dimensions(type_) == [] for type_ in one.results)
+        for one in reading.of(_REDUCE)
+        if like(one) in reading.used
+    )
+
+
 COMPLEXES: dict[str, FormRule] = {
+    "reduce of several complex numbers to scalars": FormRule(
+        _reduces_several, (_HAS_COMPLEX, ops(_REDUCE))
+    ),
     "constant of several complex<f64>": FormRule(
         _constants_of_complex_f64, (_HAS_COMPLEX, ops(_CONSTANT))
     ),
