@@ -732,9 +732,13 @@ def _signed_bits(reading: Reading) -> set[Source]:
 
 
 def _returns_signed_bits(reading: Reading) -> bool:
-    """Find random bits of another type than an unsigned one that main returns as they are."""
+    """Find random bits of another type than an unsigned one that main returns.
+
+    Or what ops make of them that give the type that they take.
+    """
     made, main = _signed_bits(reading), reading.functions.main
-    reached = reading.flow.reached(made, lambda _: True, ()) if made else ()
+    of = (_RESHAPED | _ALIKE) - kinds("compare")
+    reached = reading.flow.reached(made, lambda _: True, of) if made else ()
     return any(number == main and at >= 0 for number, at in reached)
 
 
@@ -967,6 +971,7 @@ COMPUTED: dict[str, FormRule] = {
     ),
     "power of integers by 64 or more": FormRule(_raises_to_64, (ops(_POWER), types(_INTEGERS))),
     "power of floating-point numbers": weaken(_gives([_POWER], _FLOATS)),
+    "reduce_window of i2 or ui2": weaken(_gives([_REDUCE_WINDOW], TWO_BITS)),
     "reduce or reduce_window of unsigned integers": weaken(
         _gives(["vhlo.reduce_v1", _REDUCE_WINDOW], _UNSIGNED)
     ),
