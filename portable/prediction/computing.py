@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.corners import sums_up
+from portable.prediction.corners import UNSIGNED_INTEGERS, sums_up
 from portable.prediction.flow import by_the_first
 from portable.prediction.form import (
     AMOUNTS,
@@ -124,7 +124,6 @@ _SIMPLIFIED = kinds(
     " real reshape reverse select slice subtract"
 )
 
-# What depends on which of two numbers is greater.
 TWO_BITS = frozenset({"i2_v1", "ui2_v1"})
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
 _COMPLEX = frozenset({"complex_v1"})
@@ -142,7 +141,6 @@ _FEW_BITS = TWO_BITS | _FOUR_BITS | (NARROW - SIXTEEN_BITS)
 _FLOATS = NARROW | {"f32_v1", "f64_v1"}
 WHOLE = _INTEGERS | _FOUR_BITS | TWO_BITS
 """The element types that are integers."""
-_UNSIGNED = frozenset(one for one in WHOLE if one.startswith("u"))
 # As `struct` calls signed integers of so many bytes; so many bytes are decoded at once.
 _CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
 _PART = 1 << 16
@@ -973,7 +971,7 @@ COMPUTED: dict[str, FormRule] = {
     "power of floating-point numbers": weaken(_gives([_POWER], _FLOATS)),
     "reduce_window of i2 or ui2": weaken(_gives([_REDUCE_WINDOW], TWO_BITS)),
     "reduce or reduce_window of unsigned integers": weaken(
-        _gives(["vhlo.reduce_v1", _REDUCE_WINDOW], _UNSIGNED)
+        _gives(["vhlo.reduce_v1", _REDUCE_WINDOW], UNSIGNED_INTEGERS)
     ),
     "power of floats other than by 0, 1, 2, 3, -1, -2 or 0.5, or of a positive constant": FormRule(
         _raises_otherwise, (ops(_POWER), types(_FLOATS))

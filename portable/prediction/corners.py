@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["CORNERS", "as_written", "is_wide", "made_products", "sums_up"]
+__all__ = ["CORNERS", "UNSIGNED_INTEGERS", "as_written", "is_wide", "made_products", "sums_up"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
 _MANUAL = "sdy.manual_computation"
@@ -50,7 +50,8 @@ _CALL, _PARTING = "vhlo.custom_call_v1", ("SPMDFullToShardShape", "SPMDShardToFu
 _EQUALITY = ("EQ", "NE")
 _TO_INTEGERS = ("vhlo.floor_v1", "vhlo.ceil_v1")
 _REVERSE, _SLICE = "vhlo.reverse_v1", "vhlo.slice_v1"
-_UNSIGNED = frozenset(f"ui{bits}_v1" for bits in (2, 4, 8, 16, 32, 64))
+UNSIGNED_INTEGERS = frozenset(f"ui{bits}_v1" for bits in (2, 4, 8, 16, 32, 64))
+"""The element types that are integers without a sign."""
 _PERMUTE = "vhlo.collective_permute_v1"
 _BROADCAST = "vhlo.broadcast_in_dim_v1"
 _CONVOLUTION, _REDUCE_WINDOW = "vhlo.convolution_v1", "vhlo.reduce_window_v1"
@@ -712,7 +713,7 @@ def _swaps_nothing(reading: Reading) -> bool | None:
 _BY_PARTS = FormRule(_computes_parts_of_one, (frozenset({"dialect:sdy"}),))
 
 CORNERS: dict[str, FormRule] = {
-    "reduce_window that sums up unsigned integers one by one": _sums_up(_UNSIGNED),
+    "reduce_window that sums up unsigned integers one by one": _sums_up(UNSIGNED_INTEGERS),
     "reduce_window that sums up booleans one by one": _sums_up(frozenset({"bool_v1"})),
     "reverse of a slice with strides": FormRule(
         _reverses_a_strided_slice, (ops(_REVERSE), ops(_SLICE)), across=True

@@ -12,7 +12,7 @@ from portable.prediction.computing import F8
 from portable.prediction.form import ELEMENTWISE, FormRule, kinds, ops, taken, types, weaken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator
 
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
@@ -27,6 +27,7 @@ _ENDING = frozenset(
     f"f8{kind}_v1" for kind in ("E4M3B11FNUZ", "E4M3FN", "E4M3FNUZ", "E5M2FNUZ", "E8M0FNU")
 )
 _LOGISTIC = "vhlo.logistic_v1"
+# What depends on which of two numbers is greater.
 _ORDERING = ("vhlo.clamp_v1", "vhlo.compare_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
 _NARROW = frozenset({"i2_v1", "i4_v1", "ui2_v1"})
 _FOUR_BITS = {"i4_v1": "i8_v1", "ui4_v1": "ui8_v1"}
@@ -41,8 +42,8 @@ _ROUNDING = ELEMENTWISE - _GIVING - kinds("abs negate select") | kinds(
 )
 
 
-def _used(reading: Reading, *ops_: str) -> Iterator[Visit]:
-    return (visit for visit in reading.walk.of(ops_) if like(visit.operation) in reading.used)
+def _used(reading: Reading, *names: str) -> Iterator[Visit]:
+    return (visit for visit in reading.walk.of(names) if like(visit.operation) in reading.used)
 
 
 def _orders_exponents(reading: Reading) -> bool | None:
@@ -59,17 +60,17 @@ def _orders_exponents(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-def _computes(elements: Collection[str], ops_: Collection[str]) -> Callable[[Reading], bool]:
-    """Find an op that gives floats of some types which are none of those that it takes."""
+def _computes(elements: Collection[str], *names: str) -> FormRule:
+    """Find one of some ops that gives numbers of some types, and is not removed before."""
 
     def find(reading: Reading) -> bool:
         return any(
             reading.element(type_) in elements
-            for visit in _used(reading, *ops_)
+            for visit in _used(reading, *names)
             for type_ in visit.operation.results
         )
 
-    return find
+    return FormRule(find, (types(elements), ops(*names)))
 
 
 def _reads_nan(reading: Reading) -> bool | None:
@@ -105,28 +106,18 @@ FEW_BITS: dict[str, FormRule] = {
     "comparison or greatest or least of f8E8M0FNU": FormRule(
         _orders_exponents, (types([_EXPONENT]), ops(*_ORDERING))
     ),
-    "op that rounds to f8E8M0FNU": FormRule(
-        _computes({_EXPONENT}, _ROUNDING), (types([_EXPONENT]),)
-    ),
+    "op that rounds to f8E8M0FNU": _computes({_EXPONENT}, *_ROUNDING),
     # Perhaps to the least normal one, from below.
-    "op that rounds to a float of a byte": weaken(
-        FormRule(_computes(F8 - {_EXPONENT}, _ROUNDING), (types(F8),))
-    ),
+    "op that rounds to a float of a byte": weaken(_computes(F8 - {_EXPONENT}, *_ROUNDING)),
     # Perhaps of less than -6.
-    "logistic of floats of a byte that have no infinity": weaken(
-        FormRule(_computes(_ENDING, [_LOGISTIC]), (types(_ENDING), ops(_LOGISTIC)))
-    ),
+    "logistic of floats of a byte that have no infinity": weaken(_computes(_ENDING, _LOGISTIC)),
     "convert to integers of a byte of what an op computes of i4 or ui4": FormRule(
         _widens_what_overflows, (types(_FOUR_BITS), ops(_CONVERT)), across=True
     ),
     # Perhaps of a negative number.
-    "popcnt of i4": weaken(
-        FormRule(_computes({"i4_v1"}, [_POPCNT]), (types(["i4_v1"]), ops(_POPCNT)))
-    ),
+    "popcnt of i4": weaken(_computes({"i4_v1"}, _POPCNT)),
     # Perhaps of -1 to a negative power.
-    "power of i2, ui2 or i4": weaken(
-        FormRule(_computes(_NARROW, [_POWER]), (types(_NARROW), ops(_POWER)))
-    ),
+    "power of i2, ui2 or i4": weaken(_computes(_NARROW, _POWER)),
     "op of f8E4M3FN that may be NaN": FormRule(_reads_nan, (types([_SIGNED_NAN]),)),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

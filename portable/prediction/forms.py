@@ -112,8 +112,7 @@ _SETTLING = kinds(
 )
 
 
-# What is known of a `Reading` whatever its ops are; and wherever these stand, whatever takes what
-# they give.
+# What is known of a `Reading` whatever its ops are, and what of one with the same ops elsewhere.
 _OF_ANY_OP = frozenset({"attribute_names", "ends", "first", "floats"})
 _OF_ANY_ORDER = _OF_ANY_OP | {"kinds", "occurring", "present"}
 

@@ -120,8 +120,9 @@ def _last_selected(reading: Reading, select: OpSignature) -> Sequence[int]:
     shape = reading.dimensions((select.operand_types or (None,))[0]) or ()
     at = reading.value(select, "dim").get("value")
     # It may be counted from the last dimension.
-    inside = isinstance(at, int) and -len(shape) <= signed(at) < len(shape)
-    return [shape[signed(at)] - 1 if isinstance(at, int) and inside else -1]
+    if isinstance(at, int) and -len(shape) <= signed(at) < len(shape):
+        return [shape[signed(at)] - 1]
+    return [-1]
 
 
 def _last_scattered(reading: Reading, scatter: OpSignature) -> Sequence[int]:
