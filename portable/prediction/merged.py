@@ -274,7 +274,7 @@ def _reads_a_part(*names: str) -> FormRule:
             if visit.name in names:
                 if visit.first in parts:
                     return None
-            elif visit.first in parts if visit.name == _RESHAPE else _has_gaps(reading, visit):
+            elif visit.first in parts or (visit.name != _RESHAPE and _has_gaps(reading, visit)):
                 parts.add(visit.number)
         return False
 

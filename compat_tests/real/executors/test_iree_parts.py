@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from compat_tests.helpers.eras import marked
+from compat_tests.helpers.matrices import ARTIFACTS
 from portable import pin, predict
+from portable.artifact import Artifact
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from portable.runtime.executors import Executor
 
+_OLDER = "iree-base-compiler 3.10.0"
 # Shapes, and of each dimension from where to where it is cut.
 _PARTS: list[tuple[tuple[int, ...], list[tuple[int, int]]]] = [
     ((5,), [(1, 4)]),
@@ -76,3 +79,13 @@ def test_a_part_is_reversed_where_it_is_predicted_to_be(
             assert np.array_equal(found, wanted), text
     assert green
     assert (green == len(programs)) is (version == "3.13.0")
+
+
+@pytest.mark.parametrize("version", [marked([_OLDER], _OLDER, to_execute=True)])
+def test_rows_of_a_part_are_a_part(version: str, open_executor: Callable[..., Executor]) -> None:
+    """Three whole rows of what columns are cut off lie in pieces, too: wrong, and not green."""
+    path = ARTIFACTS / "rows_of_columns_reversed+0.9.0.mlir.bc"
+    given = np.arange(25, dtype=np.float32).reshape(5, 5)
+    (found,) = open_executor("iree", version).compile(Artifact.load(path)).run([given])
+    assert not np.array_equal(found, given[1:4, 1:4][:, ::-1])
+    assert not predict(path, version, stage=Stage.EXECUTE).compatible
