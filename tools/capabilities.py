@@ -82,6 +82,7 @@ __all__ = [
     "LIMIT_S",
     "STORE",
     "Program",
+    "arrays",
     "execute",
     "executed",
     "executor_for",
@@ -360,9 +361,16 @@ def _kept(array: Array, dtype: np.dtype[Any] | None) -> list[Any]:
     return [array.dtype.name, list(array.shape), raw]
 
 
-def _array(kept: Sequence[Any]) -> Array:
-    name, shape, raw = kept
-    return np.frombuffer(base64.b64decode(raw), dtype_named(name)).reshape(shape)
+def arrays(outputs: Iterable[Sequence[Any]]) -> list[Array]:
+    """Return the arrays of `outputs`, as `executed` gives them.
+
+    Args:
+        outputs: The dtype, the shape and the bytes of each, in base64.
+    """
+    return [
+        np.frombuffer(base64.b64decode(raw), dtype_named(name)).reshape(shape)
+        for name, shape, raw in outputs
+    ]
 
 
 def _results(engine: str, release: Release) -> dict[str, dict[str, Any]]:
@@ -386,7 +394,7 @@ def references(runs: Sequence[Results]) -> dict[str, list[Array]]:
     for run in runs:
         for name, result in run.items():
             if "outputs" in result:
-                computed[name].append([*map(_array, result["outputs"])])
+                computed[name].append(arrays(result["outputs"]))
     agreed: dict[str, list[Array]] = {}
     for name, outputs in computed.items():
         pairs = itertools.combinations(outputs, 2)
@@ -498,7 +506,7 @@ def _ended(result: Mapping[str, Any], right: list[Array] | None) -> Ability:
         return Ability(result["ended"])
     if right is None:
         return Ability.COMPILES
-    found = [*map(_array, result["outputs"])]
+    found = arrays(result["outputs"])
     return Ability.COMPUTES if same(right, found) else Ability.WRONG
 
 

@@ -9,6 +9,10 @@ predictions are made again.
     python -m tools measure_predictions 300 --seed fresh --on 'jaxlib 0.10.2'
     python -m tools measure_predictions 9000 --seed fresh --green --on 'iree-base-compiler 3.13.0'
     python -m tools measure_predictions 6000 --around unused --on 'jaxlib 0.4.30'
+    python -m tools measure_predictions 300 --seed fresh --against 'jaxlib 0.12.0.1'
+
+With `--against` a Release, what is predicted to compute the same is compared with what that one
+computed, and it is counted of how many programs something is not known.
 
 With `--around` they are the programs of one op from which the table was learnt, each put somewhere
 else: where nothing uses its results, in a function, in one whose call is unused, in a branch, in a
@@ -30,14 +34,23 @@ from portable import bindings
 from portable.artifact import Artifact
 from portable.bindings import LibraryError
 from portable.fuzz import generate
-from portable.prediction import predict
+from portable.prediction import examine, predict
 from portable.releases import find_release
+from portable.releases.assumption import assumptions
 from portable.releases.capability import Ability
 from portable.runtime.environments import Environments
 from portable.runtime.executors import find_executor
 from portable.verdict import Stage
 from portable.version import Version
-from tools.capabilities import LIMIT_S, STORE, executed, executor_for, load_programs
+from tools.capabilities import (
+    LIMIT_S,
+    STORE,
+    arrays,
+    executed,
+    executor_for,
+    load_programs,
+    same,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +60,7 @@ if TYPE_CHECKING:
     from portable.verdict import Verdict
     from tools.capabilities import Program
 
-__all__ = ["AROUND", "Measured", "main", "measure", "surrounded"]
+__all__ = ["AROUND", "Measured", "compared", "doubted", "main", "measure", "surrounded"]
 
 RELEASES = ("jaxlib 0.4.13", "jaxlib 0.4.30", "jaxlib 0.5.3", "jaxlib 0.10.2", "jaxlib 0.12.0.1")
 _OPS = (5, 10, 20, 35, 50)
@@ -240,13 +253,13 @@ def measure(
     Returns:
         One for each program that the Release is predicted to read, and that was executed.
     """
-    path = STORE / "measured" / seed / f"{release.distribution}-{release.version}.jsonl"
+    path = _path(release, seed)
     seen = _seen(path)
     verdicts = [predict(one, release, stage=Stage.COMPILE) for one in artifacts]
     read = [
         number
         for number, verdict in enumerate(verdicts)
-        if verdict.compatible or verdict.stage > Stage.DECODE or verdict.holds(Stage.DECODE)
+        if _reads(verdict)
         if verdict.holds(Stage.COMPILE) or not green
     ]
     missing = [number for number in read if artifacts[number].digest not in seen]
@@ -273,6 +286,50 @@ def measure(
         for number, one in found
         if one["ended"] != Ability.UNTRIED.value
     ]
+
+
+def compared(
+    release: Release, against: Release, artifacts: Sequence[Artifact], seed: str
+) -> Iterator[tuple[int, bool]]:
+    """Yield the programs that two Releases are predicted to compute the same, and whether they do.
+
+    Args:
+        release: The one.
+        against: The other.
+        artifacts: The programs; of those that both executed the results are compared.
+        seed: Under which name it is kept what became of them.
+    """
+    both = release, against
+    kept = [_seen(_path(one, seed)) for one in both]
+    for number, artifact in enumerate(artifacts):
+        ours, theirs = (seen.get(artifact.digest, {}).get("outputs") for seen in kept)
+        if ours is None or theirs is None:
+            continue
+        if all(predict(artifact, one, stage=Stage.EXECUTE).compatible for one in both):
+            yield number, same(arrays(theirs), arrays(ours))
+
+
+def doubted(release: Release, artifacts: Sequence[Artifact]) -> Iterator[str]:
+    """Yield of how many of the programs that a Release reads something is not known, in words."""
+    everything = [one.name for one in assumptions()]
+    subjects = [*map(examine, artifacts)]
+    subjects = [one for one in subjects if _reads(predict(one, release))]
+    for words, stage, assume in (
+        ("compiles", Stage.COMPILE, ()),
+        ("computes the same", Stage.EXECUTE, ()),
+        ("computes the same, with all assumptions", Stage.EXECUTE, everything),
+    ):
+        verdicts = [predict(one, release, stage=stage, assume=assume) for one in subjects]
+        count = sum(one.holds(stage) is None for one in verdicts)
+        yield f"  {count:5} of {len(subjects)} not known, whether it {words}"
+
+
+def _reads(verdict: Verdict) -> bool:
+    return verdict.compatible or verdict.stage > Stage.DECODE or bool(verdict.holds(Stage.DECODE))
+
+
+def _path(release: Release, seed: str) -> Path:
+    return STORE / "measured" / seed / f"{release.distribution}-{release.version}.jsonl"
 
 
 def _seen(path: Path) -> dict[str, dict[str, Any]]:
@@ -318,6 +375,9 @@ def main() -> int:
     parser.add_argument(
         "--green", action="store_true", help="execute those alone that are predicted to compile"
     )
+    parser.add_argument(
+        "--against", metavar="RELEASE", help="compare results with those of this Release"
+    )
     parser.add_argument("--on", nargs="+", default=RELEASES, metavar="RELEASE")
     chosen = parser.parse_args()
     if chosen.around:
@@ -325,12 +385,27 @@ def main() -> int:
         artifacts = list(surrounded(sample, chosen.around))
     else:
         artifacts = list(programs(chosen.count, chosen.seed))
+    seed = chosen.seed or chosen.around
+    against = find_release(chosen.against) if chosen.against else None
+    if against:
+        measure(against, artifacts, seed, green=chosen.green)
     for name in chosen.on:
         release = find_release(name)
-        seed = chosen.seed or chosen.around
-        for line in report(release, measure(release, artifacts, seed, green=chosen.green)):
-            print(line, flush=True)
+        lines = [*report(release, measure(release, artifacts, seed, green=chosen.green))]
+        if against:
+            lines += [*doubted(release, artifacts), *_results(release, against, artifacts, seed)]
+        print(*lines, sep="\n", flush=True)
     return 0
+
+
+def _results(
+    release: Release, against: Release, artifacts: Sequence[Artifact], seed: str
+) -> Iterator[str]:
+    found = [*compared(release, against, artifacts, seed)]
+    wrong = [number for number, agree in found if not agree]
+    yield f"  {len(found) - len(wrong):5} compute the same as {against}, as predicted"
+    if wrong:
+        yield f"  {len(wrong):5} compute something else: {', '.join(map(str, wrong))}"
 
 
 if __name__ == "__main__":

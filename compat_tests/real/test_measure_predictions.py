@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import json
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 import portable
+from portable.releases import find_release
+from tools import measure_predictions
 from tools.capabilities import Program
-from tools.measure_predictions import AROUND, surrounded
+from tools.measure_predictions import AROUND, compared, doubted, surrounded
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Where nothing uses what a program gives.
 _DROPPED = frozenset({"ignored", "unused"})
@@ -47,3 +56,40 @@ def test_what_is_unused_is_still_there() -> None:
 def test_a_program_that_returns_nothing_is_left_out_where_its_results_are_needed() -> None:
     """A branch needs results; the programs after it are still measured."""
     assert len([*surrounded(_programs(NOTHING, TEXT), "branch")]) == 1
+
+
+RANDOM = """func.func @main(%a: tensor<f32>, %b: tensor<f32>) -> tensor<2xf32> {
+    %shape = stablehlo.constant dense<2> : tensor<1xi64>
+    %drawn = stablehlo.rng %a, %b, %shape, distribution = UNIFORM
+        : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<2xf32>
+    return %drawn : tensor<2xf32>
+}"""
+
+
+def test_results_of_what_is_predicted_to_be_the_same_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program of which two Releases computed other numbers is named; random ones are no error."""
+    monkeypatch.setattr(measure_predictions, "STORE", tmp_path)
+    made = [one.artifact for one in _programs(TEXT, NOTHING, RANDOM)]
+    ours, theirs = map(find_release, ("jaxlib 0.10.2", "jaxlib 0.12.0.1"))
+    (tmp_path / "measured" / "some").mkdir(parents=True)
+    for release, number in (ours, 1), (theirs, 2):
+        raw = base64.b64encode(np.array([number], np.int32).tobytes()).decode()
+        results = [[["int32", [1], raw]], [], [["int32", [1], raw]]]
+        path = tmp_path / "measured" / "some" / f"{release.distribution}-{release.version}.jsonl"
+        path.write_text(
+            "".join(
+                json.dumps({"digest": one.digest, "ended": "c", "outputs": outputs}) + "\n"
+                for one, outputs in zip(made, results, strict=True)
+            ),
+            "utf-8",
+        )
+    assert [*compared(ours, theirs, made, "some")] == [(0, False), (1, True)]
+
+
+def test_what_is_not_known_is_counted_up_to_each_stage() -> None:
+    """That random numbers are the same is known of no Release, unless any of them will do."""
+    made = [one.artifact for one in _programs(TEXT, RANDOM)]
+    counts = [line.split()[:3] for line in doubted(find_release("jaxlib 0.12.0.1"), made)]
+    assert counts == [["0", "of", "2"], ["1", "of", "2"], ["0", "of", "2"]]

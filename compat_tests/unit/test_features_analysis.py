@@ -377,17 +377,6 @@ def test_removed_operations_tell_until_when_they_were_read() -> None:
     assert analysis.unknown == ()
 
 
-def test_unranked_additions_are_a_removed_form() -> None:
-    """Additions of unranked tensors are a form of their own; those of ranked ones are not."""
-    for kind, removed in (((25, 1), ["add_v1 of unranked_tensor_v1"]), ((20, 0, 1), [])):
-        artifact = Artifact(
-            names=["vhlo.while_v1", "vhlo.add_v1"],
-            types=[("vhlo", entry(*kind)), F32],
-            operations=[_block(operation(1, results=[0], operands=[0, 0]))],
-        )
-        assert [form.name for form in _analyze(artifact).removed] == removed
-
-
 def test_types_of_unused_arguments_are_required() -> None:
     """A reader has to know every type in the table, used by a result or not."""
     artifact = Artifact(names=["vhlo.while_v1"], types=[F8E4M3], operations=[_block(values=1)])

@@ -137,21 +137,6 @@ def test_converts_to_narrow_floats_are_seen_and_from_them_perhaps(element: str) 
     assert program.forms("negate_v1", [narrow], [narrow])[name] is False
 
 
-def test_the_shape_of_an_rng_may_not_be_constant() -> None:
-    """Only where nothing but constants has its type; arguments of functions have it perhaps."""
-    program = Program()
-    scalar = program.tensor(program.scalar("f32_v1"))
-    shape = program.tensor(program.scalar("i64_v1"), 2)
-    name, given = "rng with a shape that is not constant", [scalar, scalar, shape]
-    assert program.forms("rng_v1", given, [scalar], [("constant_v1", [shape])])[name] is False
-    assert program.forms("rng_v1", given, [scalar], [("add_v1", [scalar])])[name] is False
-    assert program.forms("rng_v1", given, [scalar], [("add_v1", [shape])])[name] is None
-    assert program.forms("rng_v1", [], [scalar])[name] is None
-    function = program.attribute("type_v1", program.scalar("f32_v1"))
-    inputs = {"function_type": function}
-    assert program.forms("func_v1", others=[("rng_v1", [scalar])], attributes=inputs)[name] is None
-
-
 @pytest.mark.parametrize("count", [8, 9, 10])
 def test_nine_operations(count: int) -> None:
     """bf16_x9 is the one algorithm of nine; other numbers are read everywhere."""

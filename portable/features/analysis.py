@@ -269,21 +269,11 @@ class _Analyst:
         """Return the op signatures that newer readers refuse, and the form each has."""
         names, signatures = self._bytecode.names, self._scan.signatures
         removed = {at: n.name for at, n in enumerate(names) if n.name in rules().removed}
-        unranked_ops, _ = rules().removed_unranked
-        found = {
+        return {
             signature: removed[signature.name]
             for signature in signatures
             if signature.name in removed
         }
-        for signature in signatures:
-            op = names[signature.name].name
-            if op in unranked_ops and self._unranked(signature.results):
-                found[signature] = f"{op} of {rules().unranked}"
-        return found
-
-    def _unranked(self, results: tuple[int, ...]) -> bool:
-        pool = self._bytecode.pool
-        return any(pool.outline(TYPES, index).name == rules().unranked for index in results)
 
     def _removed(self) -> tuple[RemovedForm, ...]:
         forms: dict[str, list[OpSignature]] = {}
@@ -291,7 +281,7 @@ class _Analyst:
             forms.setdefault(form, []).append(signature)
         found = []
         for form, signatures in sorted(forms.items()):
-            removal = rules().removed.get(form, rules().removed_unranked[1])
+            removal = rules().removed[form]
             found.append(
                 RemovedForm(
                     form,

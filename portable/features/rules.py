@@ -96,8 +96,6 @@ class FeatureRules(NamedTuple):
         other_dialects: The first Version with operations of other dialects, and the reason.
         named: The first Version of ops of which no table knows more than the name.
         removed: By the operation.
-        removed_unranked: Operations whose unranked form was removed, and when.
-        unranked: The type that makes a form unranked.
     """
 
     downgrades: dict[str, Downgrade]
@@ -109,8 +107,6 @@ class FeatureRules(NamedTuple):
     other_dialects: tuple[str, str]
     named: dict[str, str]
     removed: dict[str, Removal]
-    removed_unranked: tuple[frozenset[str], Removal]
-    unranked: str
 
 
 @cache
@@ -125,7 +121,6 @@ def parse_rules(table: dict[str, dict[str, str]]) -> FeatureRules:
     for name, row in _about("constraint", table):
         for op in row["ops"].split():
             constraints.setdefault(op, []).append(_constraint(name, row))
-    unranked = table["unranked"]
     return FeatureRules(
         downgrades={
             form: _downgrade(text, table["conditions"])
@@ -139,8 +134,6 @@ def parse_rules(table: dict[str, dict[str, str]]) -> FeatureRules:
         other_dialects=(table["other dialects"]["since"], table["other dialects"]["reason"]),
         named=table["named"],
         removed={name: _removal(row) for name, row in _about("removed", table)},
-        removed_unranked=(frozenset(unranked["ops"].split()), _removal(unranked)),
-        unranked=unranked["type"],
     )
 
 

@@ -52,7 +52,7 @@ def check_rules(rules: FeatureRules) -> None:
     _check_formats(rules.formats)
     for kind, (since, _) in rules.locations.items():
         _demand(_later(since), f"[location {kind}]", "can never apply: nothing is older")
-    for name in rules.unchecked_inside | rules.unchecked_together | {rules.unranked}:
+    for name in rules.unchecked_inside | rules.unchecked_together:
         _demand(name in lifetimes("types"), "[types]", f"{name} is no type of VHLO")
     for name, since in rules.named.items():
         newer = not has_op(name) and Version.parse(since) > Version.parse(current())

@@ -15,6 +15,7 @@ __all__ = [
     "AMOUNTS",
     "CONVOLUTIONS",
     "DYNAMIC_CONVOLUTIONS",
+    "DYNAMIC_GATHERS",
     "ELEMENTWISE",
     "GATHERS",
     "MOST_DIMENSIONS",
@@ -40,6 +41,7 @@ __all__ = [
 _NOT = "vhlo.not_"
 # The versions of an op.
 GATHERS = ("vhlo.gather_v1", "vhlo.gather_v2")
+DYNAMIC_GATHERS = ("vhlo.dynamic_gather_v1", "vhlo.dynamic_gather_v2")
 SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
 DYNAMIC_CONVOLUTIONS = ("vhlo.dynamic_conv_v1", "vhlo.dynamic_conv_v2")
 CONVOLUTIONS = ("vhlo.convolution_v1", *DYNAMIC_CONVOLUTIONS)

@@ -79,6 +79,7 @@ from portable.prediction.summed import SUMMED
 from portable.prediction.unneeded import UNNEEDED
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
+from portable.prediction.verified import VERIFIED
 from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
 from portable.releases import advisories
 from portable.releases.refusal import refusals
@@ -316,12 +317,13 @@ class Reading:
         """Return the program as `canonical` reads it, whether it is so or not."""
         return self._read_by(Canonical(self), _OF_ANY_ORDER)
 
-    def made_static(self) -> Reading | None:
-        """Return the program as compilers make it first, as `static` reads that.
+    def made_static(self, *, settled: bool = True) -> Reading | None:
+        """Return the program as `static` reads it; None where no op of it becomes another.
 
-        None where no op of it becomes another.
+        Args:
+            settled: See there.
         """
-        static = Static(self.whole)
+        static = Static(self, settled=settled)
         made = self._read_by(static, _OF_ANY_OP)
         return made if made.adopts(static) else None
 
@@ -746,25 +748,6 @@ def _nine_operations(reading: Reading) -> bool:
     return False
 
 
-def _rng_shape(reading: Reading) -> bool | None:
-    """Return whether the shape of every rng is constant; else the bytes hardly show it."""
-    pool = reading.content.pool
-    wanted = {(signature.operand_types or ())[-1:] for signature in reading.of(_RNG)}
-    shapes = {types[0] if types else None for types in wanted}
-    for op in reading.ops - {"vhlo.constant_v1"}:
-        if any(not shapes.isdisjoint(signature.results) for signature in reading.of(op)):
-            return None
-    kinds = {
-        reading.value(signature, "function_type").get("value")
-        for signature in reading.of("vhlo.func_v1")
-    }
-    for kind in kinds:
-        inputs = pool.type(kind).fields.get("inputs") if isinstance(kind, int) else None
-        if not isinstance(inputs, list) or not shapes.isdisjoint(inputs):
-            return None
-    return None if None in shapes else False
-
-
 def _contradicts(op: str, to_host: int) -> FormRule:
     """Find a send or recv whose channel type is another than whether it is with the host."""
 
@@ -803,7 +786,6 @@ def _future_result(reading: Reading) -> bool:
     )
 
 
-_RNG = "vhlo.rng_v1"
 _MESH_AXES = "replica_group_mesh_axes_v1"
 _UNUSUAL = frozenset({"f8E8M0FNU_v1", "f4E2M1FN_v1"})
 # Channel types, by their numbers in XLA.
@@ -895,7 +877,6 @@ FORMS: dict[str, FormRule] = {
     ),
     "bytecode format 6": FormRule(lambda reading: reading.content.header.format == 6),
     "target 0.15.0 or later": FormRule(lambda reading: reading.content.header.format == 6),
-    "rng with a shape that is not constant": FormRule(_rng_shape, (ops(_RNG),)),
     "function without arg_attrs, res_attrs or sym_visibility": FormRule(
         lambda reading: any(
             lacks_defaults(reading.content, one) for one in reading.of("vhlo.func_v1")
@@ -935,6 +916,7 @@ FORMS: dict[str, FormRule] = {
     **SUMMED,
     **UNNEEDED,
     **UNSIGNED,
+    **VERIFIED,
 }
 """Forms as refusals.toml and advisories.toml name them, each with how to find it."""
 
@@ -974,7 +956,7 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
         # Perhaps: some compilers change each function before they put them together. Nothing
         # becomes right by it, for the same reason.
         _add(found, _search_across(), reading, whole)
-    if not TWINS.keys().isdisjoint(reading.ops) and (static := reading.made_static()):
+    if not TWINS.keys().isdisjoint(reading.ops) and (static := whole.made_static()):
         _add(found, _search_static(), whole, static)
     return found
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
 
-__all__ = ["mistyped"]
+__all__ = ["is_right", "mistyped"]
 
 _FUNCTION, _RETURN, _CALL = f"{VHLO}.{FUNCTION}", f"{VHLO}.{END}", f"{VHLO}.call_v1"
 _WHILE = f"{VHLO}.while_v1"
@@ -59,14 +59,20 @@ def mistyped(reading: Reading) -> str:
     }
     for signature in reading.signatures:
         kind = ruled.get(signature.name, "")
-        if kind in RULES and not _is_right(types, kind, signature):
+        if kind in RULES and not is_right(types, kind, signature):
             return f"{kind} of types or dimensions that do not fit"
     check = _WholeCheck(types)
     return check.of_loops() or check.of_functions() or check.of_attributes()
 
 
-def _is_right(types: TensorTypes, kind: str, signature: OpSignature) -> bool:
-    """Whether an op is as its rule demands, as far as it is looked into."""
+def is_right(types: TensorTypes, kind: str, signature: OpSignature) -> bool:
+    """Say whether an op is as its rule demands, as far as it is looked into.
+
+    Args:
+        types: The types of the artifact.
+        kind: The op, without dialect and version.
+        signature: The op.
+    """
     count = signature.operands
     found = [
         types.tensor(type_) for type_ in (*(signature.operand_types or ()), *signature.results)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["TWINS", "Made", "Static"]
+__all__ = ["TWINS", "Made", "Static", "elements"]
 
 
 class Twin(NamedTuple):
@@ -73,6 +73,7 @@ class Static:
 
     Args:
         reading: An artifact's ops.
+        settled: Whether the sizes of results have to be known, as they have of static ops.
 
     Attributes:
         names: The names of ops: those of the artifact, and behind them those of static ops.
@@ -83,8 +84,8 @@ class Static:
     The last three are there once the operations are read.
     """
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, reading: Reading, *, settled: bool = True) -> None:
+        self._reading, self._settled = reading, settled
         made = dict.fromkeys(TWINS[op].name for op in reading.ops if op in TWINS)
         self.names = [*reading.names, *made]
         self._named = {name: at for at, name in enumerate(self.names)}
@@ -117,7 +118,7 @@ class Static:
         reading, operation = self._reading, visit.operation
         shape = reading.dimensions(operation.results[0]) if operation.results else None
         sized = visit.sources[twin.takes :][: len(twin.numbers)]
-        if shape is None or DYNAMIC in shape or len(sized) < len(twin.numbers):
+        if shape is None or (self._settled and DYNAMIC in shape) or len(sized) < len(twin.numbers):
             return None
         given = [
             (visit.constant(source), None if source is None else reading.walk.type(source))
@@ -128,7 +129,7 @@ class Static:
         # Any number of ops may be the same.
         key = operation, types, *given
         if key not in self._known:
-            numbers = [self._elements(*one) for one in given]
+            numbers = [elements(reading, *one) for one in given]
             self._known[key] = None
             if all(numbers):
                 self._known[key] = self._make(twin, operation, types, numbers)
@@ -150,10 +151,20 @@ class Static:
         self.signatures.setdefault(twin.name, []).append(signature)
         return made
 
-    def _elements(self, constant: Head | None, type_: int | None) -> tuple[int, ...]:
-        """Return the integers of a constant; none of what is no constant or has too many."""
-        count = self._reading.content.pool.count(type_)
-        if constant is None or count is None or count > MOST_NUMBERS:
-            return ()
-        found = [one & _UNSIGNED for one in islice(integers(self._reading, constant), count)]
-        return tuple(repeated(found, count)) if found else ()
+
+def elements(reading: Reading, constant: Head | None, type_: int | None) -> tuple[int, ...]:
+    """Return the integers of a constant, without their signs.
+
+    Args:
+        reading: An artifact's ops.
+        constant: The constant that an operand is; None where it is none.
+        type_: Of which type that is.
+
+    Returns:
+        Nothing where it is no constant, or has too many.
+    """
+    count = reading.content.pool.count(type_)
+    if constant is None or count is None or not 0 <= count <= MOST_NUMBERS:  # damaged: negative
+        return ()
+    found = [one & _UNSIGNED for one in islice(integers(reading, constant), count)]
+    return tuple(repeated(found, count)) if found else ()

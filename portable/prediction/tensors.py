@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.entries import ATTRIBUTES, TYPES, Blob
 from portable.bytecode.layouts import BUILTIN, VHLO, widths
+from portable.prediction.form import signed
 from portable.prediction.parts import QUANTIZED_TYPES
 
 if TYPE_CHECKING:
@@ -229,6 +230,8 @@ class TensorTypes:
 
     def _integers(self, index: int) -> tuple[int, ...] | None:
         reading, pool = self.reading, self.reading.content.pool
+        if index < 0:  # of an op that was made static
+            return tuple(map(signed, reading.numbers_at(index)))
         outline = pool.outline(ATTRIBUTES, index)
         if outline.dialect != VHLO or outline.name != _TENSOR:
             return None
