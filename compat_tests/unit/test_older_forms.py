@@ -1,4 +1,4 @@
-"""Programs that only old libraries write: which Releases read them, as kept by `tools older_forms`."""
+"""What only old libraries write: which Releases read it, as `tools older_forms` keeps it."""
 
 from __future__ import annotations
 
