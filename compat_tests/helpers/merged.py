@@ -182,6 +182,9 @@ PROGRAMS = {
     "product_of_three": Program(
         [(17000, 3), (3, 3)], lambda x, y: (y @ x.T).sum(0), _PRODUCTS, perhaps=True
     ),
+    "product_of_three_by_einsum": Program(
+        [(17000, 3), (3, 3)], lambda x, y: (y @ x.T).sum(0), _PRODUCTS, perhaps=True
+    ),
     "product_of_four": Program([(17000, 4), (3, 4)], lambda x, y: (y @ x.T).sum(0)),
     "product_of_three_few": Program([(16384, 3), (3, 3)], lambda x, y: (y @ x.T).sum(0)),
     "gather_of_constants": Program([], lambda: -_COUNTED, _GATHER),
@@ -213,7 +216,7 @@ WRONG = {
     "update_by_itself_somewhere": EVERY[3:],
     "update_by_itself_scattered": EVERY[3:],
     "update_by_itself_reversed": EVERY[3:],
-    "product_of_three": ("0.10.2",),
+    **dict.fromkeys(("product_of_three", "product_of_three_by_einsum"), ("0.10.2",)),
     "gather_of_constants": ("0.5.3",),
     "scatter_to_one_place": ("0.10.2",),
 }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from portable.bytecode.operations import Head, OpSignature, Source
     from portable.prediction.forms import Reading
+    from portable.prediction.walk import Visit
 
 __all__ = ["BODIES", "CONSTRAINING", "INLINED", "LEAST_BY_YNNPACK", "applied_bodies"]
 
@@ -26,6 +27,7 @@ _CONSTANT, _CONVERT, _RETURN = "vhlo.constant", "vhlo.convert", "vhlo.return"
 _REDUCE, _WINDOW = "vhlo.reduce_v1", "vhlo.reduce_window_v1"
 _SORT = "vhlo.sort_v1"
 _COMPLEX = "complex_v1"
+_SUM = "vhlo.cross-replica-sum_v1"
 _ALL_REDUCE = ("vhlo.all_reduce_v1", "vhlo.all_reduce_v2")
 _REDUCE_SCATTER = "vhlo.reduce_scatter_v1"
 _ADD, _MULTIPLY, _AND = "vhlo.add", "vhlo.multiply", "vhlo.and"
@@ -79,7 +81,7 @@ class _Applied(NamedTuple):
 
 
 def applied_bodies(reading: Reading, *names: str) -> Iterator[_Applied]:
-    """Yield the ops of some names, with what their bodies compute.
+    """Yield the ops of some names, with what their bodies compute; cross-replica-sum has none.
 
     Args:
         reading: An artifact's ops.
@@ -91,14 +93,17 @@ def applied_bodies(reading: Reading, *names: str) -> Iterator[_Applied]:
         # They have one region; what a damaged file gives more is not looked at for each.
         if around not in done and reading.names[walk.head(around).name] in names:
             done.add(around)
-            owner = walk[around]
-            makers = [one and walk.head(one[0]) for one in owner.sources]
-            starts = [
-                owner.constant(one) or made for one, made in zip(owner.sources, makers, strict=True)
-            ]
-            alone = [bool(one and one[0] in reading.folded) for one in owner.sources]
             roots = [_root(reading, one) for one in visit.sources]
-            yield _Applied(owner.operation, starts, roots, alone)
+            yield _applied(reading, walk[around], roots)
+    for visit in walk.of({_SUM}.intersection(names)):
+        yield _applied(reading, visit, [_ADD])
+
+
+def _applied(reading: Reading, owner: Visit, roots: Sequence[str]) -> _Applied:
+    makers = [one and reading.walk.head(one[0]) for one in owner.sources]
+    starts = [owner.constant(one) or made for one, made in zip(owner.sources, makers, strict=True)]
+    alone = [bool(one and one[0] in reading.folded) for one in owner.sources]
+    return _Applied(owner.operation, starts, roots, alone)
 
 
 def _root(reading: Reading, source: Source | None) -> str:
@@ -404,7 +409,7 @@ BODIES: dict[str, FormRule] = {
         FormRule(_starts_otherwise(_of_several, _IDEMPOTENT), (ops(_REDUCE),))
     ),
     "sum over devices of a constant of booleans or complex numbers": _of_constants(
-        (*_ALL_REDUCE, _REDUCE_SCATTER), frozenset({_ADD}), frozenset({"bool_v1", _COMPLEX})
+        (*_ALL_REDUCE, _REDUCE_SCATTER, _SUM), frozenset({_ADD}), frozenset({"bool_v1", _COMPLEX})
     ),
     "reduce_window by maximum or minimum of a complex constant": _of_constants(
         (_WINDOW,), frozenset({_MAXIMUM, _MINIMUM}), frozenset({_COMPLEX})

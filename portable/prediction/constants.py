@@ -21,7 +21,7 @@ from portable.prediction.form import (
     ops,
     types,
 )
-from portable.prediction.static import TWINS
+from portable.prediction.plain import TWINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -61,6 +61,7 @@ from portable.prediction.merged import MERGED
 from portable.prediction.moved import MOVED
 from portable.prediction.narrowed import NARROWED
 from portable.prediction.parts import PARTS
+from portable.prediction.plain import TWINS, PlainOps
 from portable.prediction.products import DOT, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.ranges import Bounds
@@ -74,7 +75,6 @@ from portable.prediction.simplified import (
     numbers_of,
 )
 from portable.prediction.specials import SPECIALS
-from portable.prediction.static import TWINS, Static
 from portable.prediction.summed import SUMMED
 from portable.prediction.unneeded import UNNEEDED
 from portable.prediction.unsigned import UNSIGNED
@@ -93,8 +93,8 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Head, Operation, OpSignature
     from portable.bytecode.view import View
     from portable.prediction.flow import Value
+    from portable.prediction.plain import Made
     from portable.prediction.simplified import Added, Numbers
-    from portable.prediction.static import Made
 
 __all__ = ["FORMS", "KINDS", "LOCATIONS", "Reading", "forms_in"]
 
@@ -148,7 +148,7 @@ class Reading:
         self._elements: dict[int, str] = {}
         self._numbers: dict[int, tuple[int, ...]] = {}
         self.unread: set[str] = set()
-        self.reader: Canonical | Static | None = None
+        self.reader: Canonical | PlainOps | None = None
         self._made: Mapping[int, Made] = {}
 
     def of(self, *ops: str) -> Sequence[OpSignature]:
@@ -317,28 +317,28 @@ class Reading:
         """Return the program as `canonical` reads it, whether it is so or not."""
         return self._read_by(Canonical(self), _OF_ANY_ORDER)
 
-    def made_static(self, *, settled: bool = True) -> Reading | None:
-        """Return the program as `static` reads it; None where no op of it becomes another.
+    def made_plain(self, *, settled: bool = True) -> Reading | None:
+        """Return the program as `plain` reads it; None where no op of it becomes another.
 
         Args:
             settled: See there.
         """
-        static = Static(self, settled=settled)
-        made = self._read_by(static, _OF_ANY_OP)
-        return made if made.adopts(static) else None
+        plain = PlainOps(self, settled=settled)
+        made = self._read_by(plain, _OF_ANY_OP)
+        return made if made.adopts(plain) else None
 
-    def adopts(self, static: Static) -> bool:
-        """Read the ops as static ones, and say whether any of them becomes one."""
-        self.names, self._made = static.names, static.made
-        self.walk = Walk(static.uses(), self.names)
-        self._numbers = self._numbers | static.numbers
+    def adopts(self, plain: PlainOps) -> bool:
+        """Read the ops as plain ones, and say whether any of them becomes one."""
+        self.names, self._made = plain.names, plain.made
+        self.walk = Walk(plain.uses(), self.names)
+        self._numbers = self._numbers | plain.numbers
         self._by_op = self._by_op | {
-            op: [*self.of(op), *more] for op, more in static.signatures.items()
+            op: [*self.of(op), *more] for op, more in plain.signatures.items()
         }
         self.ops = frozenset(self._by_op)
-        return bool(static.made)
+        return bool(plain.made)
 
-    def _read_by(self, reader: Canonical | Static, kept: frozenset[str]) -> Reading:
+    def _read_by(self, reader: Canonical | PlainOps, kept: frozenset[str]) -> Reading:
         made = copy(self)
         for name in vars(self).keys() - kept:
             if isinstance(getattr(Reading, name, None), cached_property):
@@ -932,7 +932,7 @@ def _search_across() -> FormSearch:
 
 
 @functools.cache
-def _search_static() -> FormSearch:
+def _search_plain() -> FormSearch:
     """Return what looks for forms that matter behind reading: what is read is what stands there."""
     read = {one.feature for one in advisories() if one.stage < Stage.COMPILE}
     read |= {one.form for one in refusals()}
@@ -956,8 +956,8 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
         # Perhaps: some compilers change each function before they put them together. Nothing
         # becomes right by it, for the same reason.
         _add(found, _search_across(), reading, whole)
-    if not TWINS.keys().isdisjoint(reading.ops) and (static := whole.made_static()):
-        _add(found, _search_static(), whole, static)
+    if not TWINS.keys().isdisjoint(reading.ops) and (plain := whole.made_plain()):
+        _add(found, _search_plain(), whole, plain)
     return found
 
 

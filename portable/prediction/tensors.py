@@ -230,7 +230,7 @@ class TensorTypes:
 
     def _integers(self, index: int) -> tuple[int, ...] | None:
         reading, pool = self.reading, self.reading.content.pool
-        if index < 0:  # of an op that was made static
+        if index < 0:  # of an op that was made plain
             return tuple(map(signed, reading.numbers_at(index)))
         outline = pool.outline(ATTRIBUTES, index)
         if outline.dialect != VHLO or outline.name != _TENSOR:

@@ -24,8 +24,8 @@ from portable.prediction.form import (
     types,
 )
 from portable.prediction.mistyped import is_right
+from portable.prediction.plain import TWINS, elements
 from portable.prediction.signatures import FLOATS
-from portable.prediction.static import TWINS, elements
 from portable.prediction.tensors import DYNAMIC, RankedTensor, TensorTypes, fit
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _by_any_sizes(reading: Reading) -> bool:
 
 
 def _unfit(reading: Reading) -> bool:
-    """Find an op that cannot be, as the static op that it becomes; or a slice of negative size."""
-    made = reading.made_static(settled=False) or reading
+    """Find an op that cannot be, as the plain op that it becomes; or a slice of negative size."""
+    made = reading.made_plain(settled=False) or reading
     held = TensorTypes(made)
     return any(
         not is_right(held, twin.removeprefix("vhlo.").rpartition("_v")[0], signature)

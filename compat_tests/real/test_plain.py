@@ -1,15 +1,15 @@
-"""Ops of dynamic shapes whose sizes are constants: compilers make them static ones first."""
+"""Ops of dynamic shapes by constants, or of older names: compilers make them others first."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import pytest
 
-from compat_tests.helpers.dynamic import made_dynamic
 from compat_tests.helpers.eras import versions
 from compat_tests.helpers.matrices import ARTIFACTS
+from compat_tests.helpers.twins import OLDER, made_dynamic, made_older
 from portable import PortableError, pin, predict
 from portable.artifact import Artifact
 from portable.bindings import LibraryError, find
@@ -31,14 +31,14 @@ _TARGETS = ("0.9.0", "1.9.0", "1.13.0")
 
 
 @cache
-def _made() -> dict[str, tuple[Artifact, Artifact]]:
-    """Return artifacts with static ops, each with that with dynamic ones, by their names."""
+def _made(change: Callable[[str], str | None]) -> dict[str, tuple[Artifact, Artifact]]:
+    """Return artifacts with plain ops, each with that with the others, by their names."""
     library, found = find("jaxlib"), {}
     for path in sorted(ARTIFACTS.glob("*.mlir.bc")):
         before = Artifact.load(path)
         context = library.context()
         try:
-            text = made_dynamic(str(library.deserialize(before.data, context)))
+            text = change(str(library.deserialize(before.data, context)))
         except LibraryError:  # of newer StableHLO than this jaxlib has, or refused by it
             continue
         for target in _TARGETS if text else ():
@@ -51,10 +51,15 @@ def _made() -> dict[str, tuple[Artifact, Artifact]]:
     return found
 
 
-def test_an_op_of_dynamic_shapes_is_seen_as_the_static_one() -> None:
+_CHANGES = {"dynamic": made_dynamic, **{name: partial(made_older, name=name) for name in OLDER}}
+_COUNTS = {"dynamic": 100, "dot": 20, "einsum": 25, "broadcast": 20}
+
+
+@pytest.mark.parametrize("change", _CHANGES)
+def test_an_op_is_seen_as_the_plain_one(change: str) -> None:
     """Each form that an artifact has, or may have, its twin may have too."""
-    made = _made()
-    assert len(made) > 100
+    made = _made(_CHANGES[change])
+    assert len(made) > _COUNTS[change]
     lost = {}
     for name, (before, after) in made.items():
         has = examine(after).forms
@@ -89,15 +94,16 @@ def test_two_that_differ_in_what_they_take_alone_are_both_seen(
     assert examine(artifact).forms["gather by indices that may be out of bounds"] is has
 
 
+@pytest.mark.parametrize("change", _CHANGES)
 @pytest.mark.parametrize("version", versions("0.4.30", "0.5.3", "0.12.0.1"))
 def test_a_release_compiles_what_it_is_predicted_to(
-    version: str, release: Callable[[str], Environment]
+    version: str, change: str, release: Callable[[str], Environment]
 ) -> None:
-    """Of the twins with ops of dynamic shapes none that is predicted to compile fails."""
+    """Of the twins with other ops none that is predicted to compile fails."""
     name = f"jaxlib {version}"
     refused, seen = [], 0
     with find_executor("pjrt", release(name)) as executor:
-        for program, (_, artifact) in _made().items():
+        for program, (_, artifact) in _made(_CHANGES[change]).items():
             if not predict(artifact, name, stage=Stage.COMPILE).compatible:
                 continue
             seen += 1
@@ -106,5 +112,5 @@ def test_a_release_compiles_what_it_is_predicted_to(
                 executable.run(random_inputs(executable.signature, 0))
             except PortableError as error:
                 refused.append((program, error.what))
-    assert seen > 50
+    assert seen > _COUNTS[change] // 2
     assert not refused

@@ -1,13 +1,14 @@
-"""A program with each op of dynamic shapes as the static op that it becomes.
+"""A program with each op of dynamic shapes, or of an older name, as the plain op that it becomes.
 
-Compilers make the one the other as soon as its sizes are known, before they change anything else:
-what depends on how a static op is changed later depends on the dynamic one too.
+Compilers make the one the other, as soon as its sizes are known, before they change anything else:
+what depends on how a plain op is changed later depends on the other one too.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.operations import Operation, OpSignature
 from portable.prediction.computing import integers
@@ -15,30 +16,72 @@ from portable.prediction.form import AMOUNTS, MOST_NUMBERS, repeated
 from portable.prediction.tensors import DYNAMIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Head, Source
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["TWINS", "Made", "Static", "elements"]
+__all__ = ["TWINS", "Made", "PlainOps", "elements"]
+
+
+_Dimensions: TypeAlias = "Sequence[tuple[int, ...]]"
+_Follow: TypeAlias = "Callable[[Reading, Head, _Dimensions], _Dimensions]"
 
 
 class Twin(NamedTuple):
-    """The static op that one of dynamic shapes becomes.
+    """The plain op that another becomes.
 
     Args:
         name: What it is called.
         takes: How many operands it has: the others are constants.
         numbers: The attributes that these become; none where the type of the result says it all.
+        follow: Finds these attributes where they follow from the op and the shapes of its operands
+            and its result; nothing where it becomes more than that op.
     """
 
     name: str
     takes: int
     numbers: Sequence[str] = ()
+    follow: _Follow | None = None
 
 
+def _dot(_reading: Reading, _operation: Head, shapes: _Dimensions) -> _Dimensions:
+    left, right, _ = shapes
+    return [(), (), (len(left) - 1,), (0,)] if left and right else []
+
+
+def _einsum(reading: Reading, operation: Head, shapes: _Dimensions) -> _Dimensions:
+    config = reading.value(operation, "einsum_config").get("value")
+    found = _PRODUCT.fullmatch(config) if isinstance(config, str) else None
+    if found is None:
+        return []
+    left, right, result = found.groups()
+    shared = [one for one in left if one in right]
+    batch = [one for one in shared if one in result]
+    summed = [one for one in shared if one not in result]
+    rest = [one for side in (left, right) for one in side if one not in shared]
+    ranks = [len(set(side)) for side in found.groups()]
+    if [*result] != batch + rest or ranks != [*map(len, shapes)]:
+        return []
+    return [tuple(map(side.index, some)) for some in (batch, summed) for side in (left, right)]
+
+
+def _broadcast(_reading: Reading, _operation: Head, shapes: _Dimensions) -> _Dimensions:
+    operand, result = shapes
+    added = len(result) - len(operand)
+    return [tuple(range(added, len(result)))] if added >= 0 else []
+
+
+_PRODUCT = re.compile(r"([a-zA-Z]{1,16}),([a-zA-Z]{1,16})->([a-zA-Z]{0,32})")
+_MULTIPLIED = (
+    *("lhs_batching_dimensions", "rhs_batching_dimensions"),
+    *("lhs_contracting_dimensions", "rhs_contracting_dimensions"),
+)
 TWINS: Mapping[str, Twin] = {
+    "vhlo.broadcast_v1": Twin("vhlo.broadcast_in_dim_v1", 1, ["broadcast_dimensions"], _broadcast),
+    "vhlo.dot_v1": Twin("vhlo.dot_general_v1", 2, _MULTIPLIED, _dot),
+    "vhlo.einsum_v1": Twin("vhlo.dot_general_v1", 2, _MULTIPLIED, _einsum),
     "vhlo.dynamic_broadcast_in_dim_v1": Twin("vhlo.broadcast_in_dim_v1", 1),
     "vhlo.dynamic_conv_v1": Twin("vhlo.convolution_v1", 2, ["padding"]),
     "vhlo.dynamic_conv_v2": Twin("vhlo.convolution_v1", 2, ["padding"]),
@@ -57,7 +100,7 @@ _UNSIGNED = (1 << 64) - 1
 
 
 class Made(NamedTuple):
-    """What a static op has that the dynamic one lacks, and that one.
+    """What a plain op has that the other one lacks, and that one.
 
     Args:
         of: The dynamic op.
@@ -68,18 +111,18 @@ class Made(NamedTuple):
     attributes: Mapping[str, int]
 
 
-class Static:
-    """Reads a program as if each op of dynamic shapes whose sizes are known were a static one.
+class PlainOps:
+    """Reads a program as if each op that becomes a plain one, as far as sizes are known, were that.
 
     Args:
         reading: An artifact's ops.
-        settled: Whether the sizes of results have to be known, as they have of static ops.
+        settled: Whether the sizes of results have to be known, as of static ops.
 
     Attributes:
-        names: The names of ops: those of the artifact, and behind them those of static ops.
-        made: What the static ops have, by the dictionary of attributes that they say is theirs.
+        names: The names of ops: those of the artifact, and behind them those of plain ops.
+        made: What the plain ops have, by the dictionary of attributes that they say is theirs.
         numbers: The elements of attributes that dynamic ops lack, as `Reading.numbers` gives them.
-        signatures: Those of the static ops, by their names.
+        signatures: Those of the plain ops, by their names.
 
     The last three are there once the operations are read.
     """
@@ -114,25 +157,27 @@ class Static:
         return self._reading.firsts
 
     def _twin(self, twin: Twin, visit: Visit) -> int | None:
-        """Return which of `made` is the static op; None where it stays as it is."""
+        """Return which of `made` is the plain op; None where it stays as it is."""
         reading, operation = self._reading, visit.operation
         shape = reading.dimensions(operation.results[0]) if operation.results else None
-        sized = visit.sources[twin.takes :][: len(twin.numbers)]
-        if shape is None or (self._settled and DYNAMIC in shape) or len(sized) < len(twin.numbers):
+        if shape is None or (self._settled and DYNAMIC in shape):
             return None
         given = [
             (visit.constant(source), None if source is None else reading.walk.type(source))
-            for source in sized
+            for source in visit.sources[twin.takes :][: len(twin.numbers)]
         ]
         flow = reading.flow
         types = tuple(map(flow.type, flow.operands(visit)[: twin.takes]))
         # Any number of ops may be the same.
         key = operation, types, *given
         if key not in self._known:
-            numbers = [elements(reading, *one) for one in given]
-            self._known[key] = None
-            if all(numbers):
-                self._known[key] = self._make(twin, operation, types, numbers)
+            numbers = (
+                _followed(reading, twin.follow, operation, types)
+                if twin.follow
+                else [found for one in given if (found := elements(reading, *one))]
+            )
+            fits = len(numbers) == len(twin.numbers)
+            self._known[key] = self._make(twin, operation, types, numbers) if fits else None
         return self._known[key]
 
     def _make(
@@ -150,6 +195,14 @@ class Static:
         signature = OpSignature(name, made, properties, results, twin.takes, 0, types)
         self.signatures.setdefault(twin.name, []).append(signature)
         return made
+
+
+def _followed(
+    reading: Reading, follow: _Follow, operation: Head, types: Iterable[int | None]
+) -> _Dimensions:
+    shapes = [reading.dimensions(type_) for type_ in (*types, operation.results[0])]
+    known = [tuple(one) for one in shapes if one is not None]
+    return follow(reading, operation, known) if len(known) == len(shapes) else ()
 
 
 def elements(reading: Reading, constant: Head | None, type_: int | None) -> tuple[int, ...]:

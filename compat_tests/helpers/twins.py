@@ -1,0 +1,169 @@
+"""Programs with ops of dynamic shapes, whose sizes are constants, or of older names, for others."""
+
+from __future__ import annotations
+
+import string
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+from portable.bindings import find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["OLDER", "made_dynamic", "made_older"]
+
+# What the op of dynamic shapes is called, and the attributes that are operands of it; the sizes of
+# the result where there are none.
+_DYNAMIC: dict[str, tuple[str, tuple[str, ...]]] = {
+    "broadcast_in_dim": ("dynamic_broadcast_in_dim", ()),
+    "convolution": ("dynamic_conv", ("padding",)),
+    "gather": ("dynamic_gather", ("slice_sizes",)),
+    "iota": ("dynamic_iota", ()),
+    "pad": ("dynamic_pad", ("edge_padding_low", "edge_padding_high", "interior_padding")),
+    "reshape": ("dynamic_reshape", ()),
+    "slice": ("real_dynamic_slice", ("start_indices", "limit_indices", "strides")),
+}
+
+
+def made_dynamic(text: str) -> str | None:
+    """Put ops of dynamic shapes in the place of all that have static twins.
+
+    Args:
+        text: A program.
+
+    Returns:
+        The program; None where it has no such op.
+
+    Raises:
+        LibraryError: It is of no Version that this jaxlib has.
+    """
+    return _changed(text, _to_dynamic)
+
+
+def made_older(text: str, name: str) -> str | None:
+    """Put an op of an older name in the place of all that say the same.
+
+    Args:
+        text: A program.
+        name: Which of `OLDER`.
+
+    Returns:
+        The program; None where it has no such op.
+
+    Raises:
+        LibraryError: It is of no Version that this jaxlib has.
+    """
+
+    def change(op: Any) -> bool:
+        # No older op has an algorithm.
+        return op.name == _SAME[name] and "algorithm" not in op.attributes and OLDER[name](op)
+
+    return _changed(text, change)
+
+
+def _changed(text: str, change: Callable[[Any], bool]) -> str | None:
+    library = find("jaxlib")
+    module: Any = library.parse(text, library.context())
+    with module.context:
+        changed = [change(op) for op in [*_inside(module.operation)]]
+        module.operation.verify()
+        return str(module) if any(changed) else None
+
+
+def _inside(around: Any) -> list[Any]:
+    found = []
+    for op in (op for region in around.regions for block in region.blocks for op in block):
+        found += [op.operation, *_inside(op.operation)]
+    return found
+
+
+def _to_dynamic(op: Any) -> bool:
+    dialect, _, kind = op.name.partition(".")
+    results = [one.type for one in op.results]
+    if dialect != "stablehlo" or kind not in _DYNAMIC or "quant" in str(results):
+        return False
+    dynamic, operands = _DYNAMIC[kind]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    if not ir.RankedTensorType(results[0]).has_static_shape or {*operands} - {*attributes}:
+        return False
+    taken = [attributes.pop(operand) for operand in operands]
+    with ir.InsertionPoint(op), op.location:
+        sizes = [_constant(one) for one in taken or [ir.RankedTensorType(results[0]).shape]]
+    return _replace(op, f"{dialect}.{dynamic}", [*op.operands, *sizes], attributes)
+
+
+def _replace(op: Any, name: str, operands: list[Any], attributes: dict[str, Any]) -> bool:
+    results = [one.type for one in op.results]
+    with ir.InsertionPoint(op), op.location:
+        made = ir.Operation.create(name, results, operands, attributes)
+    for before, after in zip(op.results, made.results, strict=True):
+        before.replace_all_uses_with(after)
+    op.erase()
+    return True
+
+
+def _shape(value: Any) -> list[int]:
+    return [*ir.RankedTensorType(value.type).shape]
+
+
+def _to_dot(op: Any) -> bool:
+    over, sides = _over(op), [*map(_shape, op.operands)]
+    plain = not over.lhs_batching_dimensions and max(map(len, sides)) <= 2
+    both = [[*over.lhs_contracting_dimensions], [*over.rhs_contracting_dimensions]]
+    if not plain or both != [[len(sides[0]) - 1], [0]]:
+        return False
+    return _replace(op, "stablehlo.dot", [*op.operands], {})
+
+
+def _over(op: Any) -> Any:
+    return stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
+
+
+def _to_einsum(op: Any) -> bool:
+    over, (left, right) = _over(op), map(_shape, op.operands)
+    config = [[*string.ascii_lowercase[: len(left)]], [*string.ascii_uppercase[: len(right)]]]
+    batches = [*over.lhs_batching_dimensions], [*over.rhs_batching_dimensions]
+    summed = [*over.lhs_contracting_dimensions], [*over.rhs_contracting_dimensions]
+    for here, there in chain(zip(*batches, strict=True), zip(*summed, strict=True)):
+        config[1][there] = config[0][here]
+    batch = [config[0][at] for at in batches[0]]
+    rest = [
+        *(one for one in config[0] if one not in config[1]),
+        *(one for one in config[1] if one not in config[0]),
+    ]
+    words = ["".join(one) for one in (*config, batch + rest)]
+    attribute = ir.StringAttr.get(f"{words[0]},{words[1]}->{words[2]}")
+    return _replace(op, "stablehlo.einsum", [*op.operands], {"einsum_config": attribute})
+
+
+def _to_broadcast(op: Any) -> bool:
+    operand, result = _shape(op.operands[0]), _shape(op.results[0])
+    added = len(result) - len(operand)
+    into = [*ir.DenseI64ArrayAttr(op.attributes["broadcast_dimensions"])]
+    if into != [*range(added, len(result))] or operand != result[added:]:
+        return False
+    sizes = ir.DenseI64ArrayAttr.get(result[:added])
+    return _replace(op, "stablehlo.broadcast", [*op.operands], {"broadcast_sizes": sizes})
+
+
+OLDER = {"dot": _to_dot, "einsum": _to_einsum, "broadcast": _to_broadcast}
+"""Ops of older names, each with what puts it in the place of another, and says whether it did."""
+
+_SAME = {
+    "dot": "stablehlo.dot_general",
+    "einsum": "stablehlo.dot_general",
+    "broadcast": "stablehlo.broadcast_in_dim",
+}
+
+
+def _constant(sizes: Any) -> Any:
+    if not isinstance(sizes, ir.DenseIntElementsAttr):
+        numbers = ", ".join(map(str, sizes))
+        sizes = ir.Attribute.parse(f"dense<[{numbers}]> : tensor<{len([*sizes])}xi64>")
+    attributes = {"value": sizes}
+    op = ir.Operation.create("stablehlo.constant", results=[sizes.type], attributes=attributes)
+    return op.result
