@@ -266,6 +266,9 @@ PROGRAMS = {
             *("exponential_of_infinities", "exponential_of_infinities_multiplied"),
             *("exponential_of_nan_clamped", "exponential_of_nan_reduced"),
             *("exponential_of_nan_in_a_function", "exponential_of_nan_in_a_loop"),
+            *("exponential_of_infinities_taken_away", "exponential_of_a_negative_variance"),
+            *("exponential_of_a_turned_infinity", "exponential_of_the_sign_of_nan"),
+            "exponential_of_nan_chosen",
         )
     },
     "exponential_of_nan_f64": Program(

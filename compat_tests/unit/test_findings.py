@@ -36,6 +36,8 @@ WITHOUT = {
         (
             *(f"{what}-of-booleans-torch-xla-aborts" for what in ("multiply", "convolution")),
             "returned-beside-what-computes-it-torch-xla",
+            "rng-bits-are-unsigned-crash-torch-xla",
+            "conditional-in-a-body-torch-xla",
         ),
         "jaxlib and newer torch_xlas refuse what ends torch_xla 2.1 and 2.2",
     ),

@@ -59,6 +59,7 @@ from portable.prediction.magnitudes import Magnitudes
 from portable.prediction.masks import MASKS
 from portable.prediction.merged import MERGED
 from portable.prediction.moved import MOVED
+from portable.prediction.nans import nan_of
 from portable.prediction.narrowed import NARROWED
 from portable.prediction.parts import PARTS
 from portable.prediction.plain import TWINS, PlainOps
@@ -71,7 +72,6 @@ from portable.prediction.simplified import (
     SIMPLIFIED,
     added,
     decided_by_sign,
-    nan_of,
     numbers_of,
 )
 from portable.prediction.specials import SPECIALS

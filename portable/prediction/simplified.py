@@ -26,10 +26,12 @@ __all__ = [
     "FLOATS",
     "SIMPLIFIED",
     "Added",
+    "ConstantNumbers",
     "Numbers",
     "added",
+    "constant_added",
+    "constant_factor",
     "decided_by_sign",
-    "nan_of",
     "numbers_of",
 ]
 
@@ -123,15 +125,7 @@ _MULTIPLIED = frozenset({-1.0, 1.0, 3.0})
 # What may make NaN of numbers.
 _REMAINDER = "vhlo.remainder"
 _MAKING_NAN = kinds("divide log power remainder rsqrt sqrt")
-_BEGINNING_NAN = _MAKING_NAN | {_ADD, _CONSTANT, _MULTIPLY, _SUBTRACT}
 _FLOATING = ("f", "bf")
-# What has NaN where one operand does, and XLA, or LLVM, knows it of a constant.
-_KEEPING_NAN = kinds(
-    "abs add atan2 broadcast_in_dim cbrt ceil clamp concatenate convert cosine divide dot_general"
-    " exponential exponential_minus_one floor log log_plus_one logistic maximum minimum multiply"
-    " negate optimization_barrier pad power reduce remainder reshape reverse round_nearest_afz"
-    " round_nearest_even rsqrt sine slice sqrt subtract tan tanh transpose"
-)
 _EXPONENTIALS = kinds("exponential exponential_minus_one logistic")
 # The element types whose exponentials of NaN are another number, or were once of one release.
 _RAISED = {
@@ -146,7 +140,7 @@ _MOST_SORTED, _ALSO_SORTED = 16, 25
 _FEW = 8
 
 
-class _Numbers(NamedTuple):
+class ConstantNumbers(NamedTuple):
     """The numbers of a constant.
 
     Args:
@@ -173,8 +167,8 @@ class _Numbers(NamedTuple):
         return next(iter(self.few)) if len(self.few) == 1 else None
 
 
-_NOTHING = _Numbers()
-Numbers: TypeAlias = "Callable[[Head | OpSignature | None], _Numbers]"
+_NOTHING = ConstantNumbers()
+Numbers: TypeAlias = "Callable[[Head | OpSignature | None], ConstantNumbers]"
 
 
 def numbers_of(reading: Reading) -> Numbers:
@@ -185,9 +179,9 @@ def numbers_of(reading: Reading) -> Numbers:
     Args:
         reading: An artifact's ops.
     """
-    known: dict[int, _Numbers] = {}
+    known: dict[int, ConstantNumbers] = {}
 
-    def numbers(constant: Head | OpSignature | None) -> _Numbers:
+    def numbers(constant: Head | OpSignature | None) -> ConstantNumbers:
         index = None if constant is None else reading.attribute(constant, "value")
         if constant is None or index is None or not constant.results:
             return _NOTHING
@@ -200,7 +194,7 @@ def numbers_of(reading: Reading) -> Numbers:
     return numbers
 
 
-def _read(reading: Reading, data: object, kind: _Float) -> _Numbers:
+def _read(reading: Reading, data: object, kind: _Float) -> ConstantNumbers:
     if not isinstance(data, Blob) or data.size > _MOST_BYTES or data.size % kind.size:
         return _NOTHING
     raw = bytes(reading.data[data.offset : data.offset + data.size])
@@ -211,7 +205,7 @@ def _read(reading: Reading, data: object, kind: _Float) -> _Numbers:
     if not found:
         return _NOTHING
     numbers = [one for one in found if not math.isnan(one)]
-    return _Numbers(
+    return ConstantNumbers(
         found if len(found) <= _FEW else frozenset(),
         min(numbers, default=-math.inf),
         max((abs(one) for one in numbers if math.isfinite(one)), default=0.0),
@@ -316,7 +310,7 @@ def _is_square(reading: Reading, visit: Visit, numbers: Numbers) -> bool:
     return exponent is not None and 2 in {numbers(exponent).only, _scalar(reading, exponent)}
 
 
-def _factor(visit: Visit, numbers: Numbers) -> float | None:
+def constant_factor(visit: Visit, numbers: Numbers) -> float | None:
     """Return the number that an op multiplies with, if it is one number throughout."""
     for source in visit.sources[:2]:
         if source is not None and source[0] in visit.constants:
@@ -377,7 +371,7 @@ def added(reading: Reading) -> Added:
     Args:
         reading: An artifact's ops.
     """
-    return _one_throughout(reading, [_ADD, _SUBTRACT], _added)
+    return _one_throughout(reading, [_ADD, _SUBTRACT], constant_added)
 
 
 def _one_throughout(
@@ -443,7 +437,7 @@ def _is_brought_back(before: float, whole: float, type_: _Float) -> bool:
 def _scaled(visit: Visit, kind: str, numbers: Numbers) -> float | None:
     """Return the number that an op multiplies with, if it is one number throughout and not zero."""
     if kind == _MULTIPLY:
-        return _factor(visit, numbers) or None
+        return constant_factor(visit, numbers) or None
     divisor = numbers(visit.constant(visit.sources[1])).only if len(visit.sources) > 1 else None
     return 1 / divisor if divisor and math.isfinite(divisor) else None
 
@@ -471,7 +465,7 @@ def _loses_the_sign_of_zero(reading: Reading) -> bool | None:
     return False
 
 
-def _added(visit: Visit, kind: str, numbers: Numbers) -> float | None:
+def constant_added(visit: Visit, kind: str, numbers: Numbers) -> float | None:
     """Return the number that an op adds, if it adds one number throughout."""
     for at, source in enumerate(visit.sources[:2]):
         if source is None or source[0] not in visit.constants or not (kind == _ADD or at == 1):
@@ -554,79 +548,10 @@ def _raises_e_to_nan(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading]
     return find
 
 
-def nan_of(reading: Reading) -> set[Value]:
-    """Return the values that are NaN whatever the arguments are.
-
-    Args:
-        reading: An artifact's ops.
-    """
-    numbers, folded = reading.floats, reading.folded
-    merged = _Merged(numbers)
-    nan: list[Value] = []
-    for visit in reading.walk.of(_BEGINNING_NAN):
-        kind, number = reading.kinds[visit.operation.name], visit.number
-        if kind == _CONSTANT:
-            is_nan = numbers(visit.operation).has_nan
-        elif kind in _MAKING_NAN and number in folded:
-            is_nan = _makes_nan(visit, kind, numbers)
-        else:
-            is_nan = merged.is_nan(number, visit, kind)
-        if is_nan:
-            nan.append((number, 0))
-    return reading.flow.reached(nan, lambda _: True, _KEEPING_NAN)
-
-
-def _makes_nan(visit: Visit, kind: str, numbers: Numbers) -> bool:
-    """Say whether an op may make NaN of constants."""
-    known = [numbers(visit.constant(source)) for source in visit.sources]
-    if not known:  # damaged
-        return False
-    if kind == _DIVIDE:
-        return not any(one.finite and not one.some_is_zero for one in known)
-    if kind == _REMAINDER:
-        return not all(one.finite for one in known) or known[-1].some_is_zero
-    return known[0].least < 0 if kind != _POWER else known[0].least <= 0
-
-
 def _result(reading: Reading, visit: Visit) -> str:
     """Return the element type of an op's first result."""
     results = visit.operation.results
     return reading.element(results[0]) if results else ""
-
-
-class _Merged:
-    """What is added to a value, or what it is multiplied with, by constants one after another.
-
-    Args:
-        numbers: Tells the numbers of a constant.
-    """
-
-    def __init__(self, numbers: Numbers) -> None:
-        self._numbers = numbers
-        self._sums: dict[int, float] = {}
-        self._products: dict[int, float] = {}
-
-    def is_nan(self, number: int, visit: Visit, kind: str) -> bool:
-        """Say whether an op brings a constant that makes NaN of those before.
-
-        Args:
-            number: That of the op.
-            visit: The op.
-            kind: Its name without its version.
-        """
-        if kind in (_ADD, _SUBTRACT):
-            one, known = _added(visit, kind, self._numbers), self._sums
-        elif kind == _MULTIPLY:
-            one, known = _factor(visit, self._numbers), self._products
-        else:
-            return False
-        if one is None:
-            return False
-        for source in visit.sources:
-            if source and source[0] in known:
-                one = known[source[0]] + one if known is self._sums else known[source[0]] * one
-        known[number] = one
-        return math.isnan(one)
 
 
 def decided_by_sign(reading: Reading) -> frozenset[str]:
@@ -676,12 +601,12 @@ def _perhaps_decided(how: str) -> Callable[[Reading], bool | None]:
     return lambda reading: None if how in reading.signs else False
 
 
-def _at_least_zero(asked: object, side: int, below: bool, other: _Numbers) -> bool:
+def _at_least_zero(asked: object, side: int, below: bool, other: ConstantNumbers) -> bool:
     """Say whether XLA takes it for true: it knows it of zero, and not of its negative."""
     return (asked, side) in _NOT_BELOW_ZERO and not below and str(other.only) == "0.0"
 
 
-def _true_of_numbers(asked: object, side: int, below: bool, other: _Numbers) -> bool:
+def _true_of_numbers(asked: object, side: int, below: bool, other: ConstantNumbers) -> bool:
     """Say whether a comparison by order with a constant may hold for every number of a sign."""
     above = (asked in _GREATER) is (side == 0)
     only = other.only
@@ -692,7 +617,7 @@ def _true_of_numbers(asked: object, side: int, below: bool, other: _Numbers) -> 
 
 # By what it is compared with: which operand has a sign, whether never a positive one, and numbers.
 _ZERO, _ALWAYS = "with zero", "for every number"
-_DECIDED: dict[str, Callable[[object, int, bool, _Numbers], bool]] = {
+_DECIDED: dict[str, Callable[[object, int, bool, ConstantNumbers], bool]] = {
     _ZERO: _at_least_zero,
     _ALWAYS: _true_of_numbers,
 }

@@ -68,6 +68,7 @@ class Subject:
             what it removes before; None where only a header was read.
         unused: Those of them of which no op is used, and which some compilers refuse before they
             remove it.
+        dropped: What it removes before, which few compilers refuse first.
         sheltered: Those of them, element by element, of which every op is computed from constants
             alone, or stands in a body that is applied to scalars: of what a compiler makes of it
             elsewhere, less is known.
@@ -90,6 +91,7 @@ class Subject:
     provided_devices: int | None = None
     signatures: frozenset[str] | None = None
     unused: frozenset[str] = frozenset()
+    dropped: frozenset[str] = frozenset()
     sheltered: frozenset[str] = frozenset()
     opener: Opener | None = None
     unreadable: str = ""
@@ -256,6 +258,7 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         devices=_devices(reading),
         signatures=frozenset(named) - (unused - early),
         unused=early,
+        dropped=unused - early,
         sheltered=_sheltered(reading, named),
         unreadable=unreadable,
     )
