@@ -256,6 +256,12 @@ PROGRAMS = {
     "exponential_of_nan_added": Program(
         [_EIGHT], lambda _: np.full(8, np.nan, np.float32), _RAISED, perhaps=True
     ),
+    "sorted_with_nan": Program(
+        [[3.0, np.nan, 1.0, 2.0, np.nan, 0.0, 5.0, 4.0]],
+        lambda x: np.sort(x),
+        "sort by a comparison of floats that may be NaN",
+        perhaps=True,
+    ),
     "exponential_of_nan_selected": Program(
         [_EIGHT], lambda x: np.where(x < 0, np.float32(np.nan), np.exp(x))
     ),
@@ -493,6 +499,7 @@ WRONG = {
     **dict.fromkeys(("vectors_masked", "vectors_masked_by_dot"), EVERY[4:]),
     "root_of_square_by_powers": EVERY[2:5],
     "square_compared": EVERY[3:5],
+    "sorted_with_nan": _BEFORE_0_12,
     "magnitude_compared": EVERY[3:5],
     "products_of_seven": ("0.10.2",),
     **{name: ("0.10.2",) for name, form in _DIVISIONS.items() if form},

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["SPECIALS"]
 
 _COMPLEX = "complex_v1"
+# The comparisons that have a place for each number.
+_ORDERED = ("SIGNED", "TOTALORDER", "UNSIGNED")
 _COMPARE, _CONSTANT, _SORT = "vhlo.compare_v1", "vhlo.constant_v1", "vhlo.sort_v1"
 _EXTREMES = ("vhlo.clamp_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
 _ATAN2, _CBRT = "vhlo.atan2", "vhlo.cbrt"
@@ -125,6 +127,22 @@ def _sorts_by_order(reading: Reading) -> bool:
         for visit in _ordered(reading, lambda asked: asked not in _EQUALITY)
         if around[visit.number] >= 0
     )
+
+
+def _sorts_nan(reading: Reading) -> bool | None:
+    """Find perhaps a sort of what may be NaN, by an order in which that has no place."""
+    around, walk = reading.walk.around, reading.walk
+    for visit in walk.of([_COMPARE]):
+        owner = walk[around[visit.number]] if around[visit.number] >= 0 else visit
+        order = reading.case(visit.operation, "compare_type")
+        if (
+            owner.name == _SORT
+            and order not in _ORDERED
+            and any(reading.element(one) in FLOATS for one in owner.operation.results)
+            and max(reading.finite.of(owner), default=math.inf) == math.inf
+        ):
+            return None
+    return False
 
 
 def _takes_great(
@@ -300,6 +318,9 @@ SPECIALS: dict[str, FormRule] = {
     ),
     "compare of constants of complex numbers by their order": FormRule(
         _orders_constants, (types({_COMPLEX}), ops(_COMPARE), ops(_CONSTANT)), across=True
+    ),
+    "sort by a comparison of floats that may be NaN": FormRule(
+        _sorts_nan, (ops(_COMPARE), ops(_SORT))
     ),
     "sort by the order of complex numbers": FormRule(
         _sorts_by_order, (types({_COMPLEX}), ops(_COMPARE), ops(_SORT))
