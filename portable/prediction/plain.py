@@ -168,6 +168,8 @@ class PlainOps:
         ]
         flow = reading.flow
         types = tuple(map(flow.type, flow.operands(visit)[: twin.takes]))
+        if len(types) < twin.takes:  # damaged
+            return None
         # Any number of ops may be the same.
         key = operation, types, *given
         if key not in self._known:

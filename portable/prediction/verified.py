@@ -101,9 +101,10 @@ def _unfit(reading: Reading) -> bool:
     made = reading.made_plain(settled=False) or reading
     held = TensorTypes(made)
     return any(
-        not is_right(held, twin.removeprefix("vhlo.").rpartition("_v")[0], signature)
-        for twin in {TWINS[op].name for op in _GIVEN}
-        for signature in made.of(twin)
+        not is_right(held, twin.name.removeprefix("vhlo.").rpartition("_v")[0], signature)
+        for twin in {TWINS[op].name: TWINS[op] for op in _GIVEN}.values()
+        for signature in made.of(twin.name)
+        if signature.operands >= twin.takes  # else it is damaged
     ) or any(
         size >= NEGATIVE
         for signature in made.of(*GATHERS)
