@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.computing import F8, WHOLE, complex_splat
-from portable.prediction.form import FormRule, kinds, ops, taken, takes_its_opposite, types
+from portable.prediction.form import FormRule, kinds, ops, taken, takes_its_opposite, types, weaken
 from portable.prediction.simplified import FLOATS
 
 if TYPE_CHECKING:
@@ -117,6 +117,10 @@ def _orders_constants(reading: Reading) -> bool:
         bool(visit.sources) and all(map(visit.constant, visit.sources))
         for visit in _ordered(reading, lambda asked: asked not in _EQUALITY)
     )
+
+
+def _orders(reading: Reading) -> bool:
+    return any(True for _ in _ordered(reading, lambda asked: asked not in _EQUALITY))
 
 
 def _sorts_by_order(reading: Reading) -> bool:
@@ -318,6 +322,10 @@ SPECIALS: dict[str, FormRule] = {
     ),
     "compare of constants of complex numbers by their order": FormRule(
         _orders_constants, (types({_COMPLEX}), ops(_COMPARE), ops(_CONSTANT)), across=True
+    ),
+    # Of what is computed otherwise than of arguments, which the bytes do not tell apart.
+    "compare of complex numbers by their order that may be of arguments": weaken(
+        FormRule(_orders, (types({_COMPLEX}), ops(_COMPARE)))
     ),
     "sort by a comparison of floats that may be NaN": FormRule(
         _sorts_nan, (ops(_COMPARE), ops(_SORT))
