@@ -323,7 +323,7 @@ SPECIALS: dict[str, FormRule] = {
     "compare of constants of complex numbers by their order": FormRule(
         _orders_constants, (types({_COMPLEX}), ops(_COMPARE), ops(_CONSTANT)), across=True
     ),
-    # Of what is computed otherwise than of arguments, which the bytes do not tell apart.
+    # Some compilers take what is computed, and no arguments.
     "compare of complex numbers by their order that may be of arguments": weaken(
         FormRule(_orders, (types({_COMPLEX}), ops(_COMPARE)))
     ),
