@@ -33,7 +33,7 @@ from portable.verdict import Outcome, Stage
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["ARTIFACTS", "READERS", "RECORD", "ask", "changes", "marks", "predicted"]
+__all__ = ["ARTIFACTS", "READERS", "RECORD", "ask", "changes", "pack", "predicted", "unpack"]
 
 ROOT = Path(__file__).parent.parent
 RECORD = ROOT / "compat_tests" / "data" / "byte_changes.json"
@@ -104,12 +104,13 @@ def predicted(data: bytes, readers: Sequence[str] = READERS) -> list[str]:
     return found
 
 
-def marks(packed: str) -> str:
-    """Return the marks of a record."""
+def unpack(packed: str) -> str:
+    """Return what `pack` made small."""
     return zlib.decompress(base64.b85decode(packed)).decode()
 
 
-def _pack(found: str) -> str:
+def pack(found: str) -> str:
+    """Make a long text fit for a record: the marks of what was found, or artifacts."""
     return base64.b85encode(zlib.compress(found.encode(), 9)).decode()
 
 
@@ -125,8 +126,8 @@ def main() -> int:
         row = record.setdefault(name, {"marks": {}})
         for reader in () if judge else READERS:
             python = Environments().get(find_release(f"jaxlib {reader}")).python
-            row["marks"][reader] = _pack(ask(python, [data for _, _, data in made]))
-        real = [marks(row["marks"][reader]) for reader in READERS]
+            row["marks"][reader] = pack(ask(python, [data for _, _, data in made]))
+        real = [unpack(row["marks"][reader]) for reader in READERS]
         counts: Counter[str] = Counter()
         row["green"], row["lucky"] = ({reader: [] for reader in READERS} for _ in range(2))
         for at, (offset, value, data) in enumerate(made):

@@ -305,7 +305,8 @@ def compared(
         ours, theirs = (seen.get(artifact.digest, {}).get("outputs") for seen in kept)
         if ours is None or theirs is None:
             continue
-        if all(predict(artifact, one, stage=Stage.EXECUTE).compatible for one in both):
+        subject = examine(artifact)
+        if all(predict(subject, one, stage=Stage.EXECUTE).compatible for one in both):
             yield number, same(arrays(theirs), arrays(ours))
 
 

@@ -21,7 +21,6 @@ import random
 import re
 import sys
 import tempfile
-import zlib
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,7 +31,7 @@ from portable.fuzz import one_op_programs
 from portable.releases import find_release
 from portable.runtime.environments import Environments
 from portable.system.worker import Status
-from tools.byte_changes import predicted
+from tools.byte_changes import pack, predicted, unpack
 from tools.observe_readers import observe
 
 if TYPE_CHECKING:
@@ -72,13 +71,13 @@ class Older(NamedTuple):
 
 def load_older() -> list[Older]:
     """Return what is kept."""
-    kept = json.loads(zlib.decompress(base64.b85decode(RECORD.read_text("ascii"))))
+    kept = json.loads(unpack(json.loads(RECORD.read_text("utf-8"))))
     return [Older(op, base64.b64decode(data), marks) for op, data, marks in kept]
 
 
 def _keep(found: Iterable[Older]) -> None:
     rows = [(one.op, base64.b64encode(one.data).decode(), one.marks) for one in sorted(found)]
-    RECORD.write_text(base64.b85encode(zlib.compress(json.dumps(rows).encode(), 9)).decode())
+    RECORD.write_text(json.dumps(pack(json.dumps(rows))) + "\n", "utf-8")
 
 
 def changed(count: int, seed: str) -> Iterator[tuple[str, str]]:

@@ -10,17 +10,15 @@ What jaxlib 0.4.33 and 0.12.0.1 make of each (`+` read, `-` refused, `x` crashed
 from __future__ import annotations
 
 import argparse
-import base64
 import json
 import sys
-import zlib
 from functools import cache
 from pathlib import Path
 
 from compat_tests.adversarial.generators.retyped import changes, samples
 from portable.releases import find_release
 from portable.runtime.environments import Environments
-from tools.byte_changes import ask, marks, predicted
+from tools.byte_changes import ask, pack, predicted, unpack
 
 __all__ = ["READERS", "RECORD", "artifacts"]
 
@@ -53,9 +51,8 @@ def main() -> int:
             )
             for reader in READERS
         }
-        packed = {name: zlib.compress(told.encode(), 9) for name, told in found.items()}
-        record = {"marks": {name: base64.b85encode(one).decode() for name, one in packed.items()}}
-    real = [marks(record["marks"][reader]) for reader in READERS]
+        record = {"marks": {name: pack(told) for name, told in found.items()}}
+    real = [unpack(record["marks"][reader]) for reader in READERS]
     record["green"], refused = [], 0
     for at, (what, data) in enumerate(made):
         pairs = {*zip(predicted(data, READERS), (one[at] for one in real), strict=True)}

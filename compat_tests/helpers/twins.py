@@ -57,10 +57,11 @@ def made_older(text: str, name: str) -> str | None:
     Raises:
         LibraryError: It is of no Version that this jaxlib has.
     """
+    same, put = OLDER[name]
 
     def change(op: Any) -> bool:
         # No older op has an algorithm.
-        return op.name == _SAME[name] and "algorithm" not in op.attributes and OLDER[name](op)
+        return op.name == same and "algorithm" not in op.attributes and put(op)
 
     return _changed(text, change)
 
@@ -150,14 +151,12 @@ def _to_broadcast(op: Any) -> bool:
     return _replace(op, "stablehlo.broadcast", [*op.operands], {"broadcast_sizes": sizes})
 
 
-OLDER = {"dot": _to_dot, "einsum": _to_einsum, "broadcast": _to_broadcast}
-"""Ops of older names, each with what puts it in the place of another, and says whether it did."""
-
-_SAME = {
-    "dot": "stablehlo.dot_general",
-    "einsum": "stablehlo.dot_general",
-    "broadcast": "stablehlo.broadcast_in_dim",
+OLDER: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "dot": ("stablehlo.dot_general", _to_dot),
+    "einsum": ("stablehlo.dot_general", _to_einsum),
+    "broadcast": ("stablehlo.broadcast_in_dim", _to_broadcast),
 }
+"""Ops of older names, each with the op that says the same, and what puts it in the place of one."""
 
 
 def _constant(sizes: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat_tests.adversarial.generators.use_lists import orders, resources
-from tools.byte_changes import ARTIFACTS, READERS, RECORD, ask, changes, marks, predicted
+from tools.byte_changes import ARTIFACTS, READERS, RECORD, ask, changes, predicted, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ def test_releases_do_what_is_on_record(reader: str, release: Callable[[str], Env
     for name, path in ARTIFACTS.items():
         made = [data for _, _, data in changes(path.read_bytes())][::_EACH]
         found = ask(python, made).replace("x", "-")
-        assert found == marks(record[name]["marks"][reader])[::_EACH].replace("x", "-"), name
+        assert found == unpack(record[name]["marks"][reader])[::_EACH].replace("x", "-"), name
     others = [*orders(), *resources()]
     found = ask(python, [data for _, data in others]).replace("x", "-")
     for (name, data), mark in zip(others, found, strict=True):

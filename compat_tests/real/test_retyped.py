@@ -13,7 +13,7 @@ from compat_tests.adversarial.generators.mutants import knowingly
 from compat_tests.helpers.eras import versions
 from compat_tests.helpers.thorough import some
 from portable.bytecode import MalformedArtifact
-from tools.byte_changes import ask, marks, predicted
+from tools.byte_changes import ask, predicted, unpack
 from tools.retyped import READERS, RECORD, artifacts
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _EACH, _MUTANTS, _LARGEST, _SEED = 7, 2_000, 4_000, 2026
 @pytest.mark.parametrize("reader", READERS)
 def test_releases_do_what_is_on_record(reader: str, release: Callable[[str], Environment]) -> None:
     """One in seven of all changes."""
-    record = marks(json.loads(RECORD.read_text("utf-8"))["marks"][reader])
+    record = unpack(json.loads(RECORD.read_text("utf-8"))["marks"][reader])
     made = [data for _, data in artifacts()][::_EACH]
     assert ask(release(f"jaxlib {reader}").python, made) == record[::_EACH]
 

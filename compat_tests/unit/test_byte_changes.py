@@ -17,7 +17,7 @@ from compat_tests.adversarial.generators.use_lists import orders, program, resou
 from compat_tests.helpers.bytecode_writer import operation, varint
 from portable.bytecode import MalformedArtifact, read
 from portable.bytecode import scan as scan_module
-from tools.byte_changes import ARTIFACTS, READERS, RECORD, changes, marks, predicted
+from tools.byte_changes import ARTIFACTS, READERS, RECORD, changes, predicted, unpack
 from tools.enumeration import part
 
 RECORDED: dict[str, dict[str, Any]] = json.loads(RECORD.read_text("utf-8"))
@@ -34,7 +34,7 @@ READ = {
 def test_a_changed_byte_is_predicted_as_it_was_seen(name: str) -> None:
     """Nothing that is read is refused, and nothing more than on record is refused and predicted."""
     row, made = RECORDED[name], list(changes(ARTIFACTS[name].read_bytes()))
-    real = [marks(row["marks"][reader]) for reader in READERS]
+    real = [unpack(row["marks"][reader]) for reader in READERS]
     assert [len(found) for found in real] == [len(made)] * len(READERS)
     for at in range(FIRST - 1, len(made), EACH):
         offset, value, data = made[at]

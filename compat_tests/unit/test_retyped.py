@@ -23,7 +23,7 @@ from portable.prediction import examine
 from portable.prediction.dimensions import RULES
 from portable.prediction.forms import Reading
 from portable.prediction.mistyped import mistyped
-from tools.byte_changes import marks, predicted
+from tools.byte_changes import predicted, unpack
 from tools.enumeration import part
 from tools.retyped import READERS, RECORD, artifacts
 
@@ -34,7 +34,7 @@ FIRST, EACH = part(os.environ.get("PORTABLE_RETYPED", "5/13"))
 def test_a_changed_type_or_number_is_predicted_as_it_was_seen() -> None:
     """Nothing that is read is refused, and nothing more than on record is refused and predicted."""
     record = json.loads(RECORD.read_text("utf-8"))
-    real = [marks(record["marks"][reader]) for reader in READERS]
+    real = [unpack(record["marks"][reader]) for reader in READERS]
     made = artifacts()
     assert [len(found) for found in real] == [len(made)] * len(READERS)
     green = {*record["green"]}

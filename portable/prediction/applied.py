@@ -35,6 +35,7 @@ APPLYING = kinds(
     "all_reduce map reduce reduce_scatter reduce_window scatter select_and_scatter sort"
 )
 """The ops that apply their bodies to scalars, without their versions."""
+_CONDITIONALS = kinds("case if")
 _IN_ORDER = frozenset({_SCATTER, _SORT})
 # What computes nothing.
 _HOLDING = frozenset({"builtin.module", "vhlo.constant_v1", "vhlo.func_v1", "vhlo.return_v1"})
@@ -123,6 +124,12 @@ def _has(
         return None if perhaps else False
 
     return found
+
+
+def _decides(reading: Reading) -> bool:
+    """Find a conditional in a body, whether or not it is used."""
+    inner = (reading.kinds[one.visit.operation.name] for one in _inside(reading, APPLYING))
+    return any(kind in _CONDITIONALS for kind in inner)
 
 
 def _is(kind: str) -> Callable[[Reading, Visit], bool | None]:
@@ -270,6 +277,9 @@ def _computes_from_two_bits(reading: Reading) -> bool | None:
 APPLIED: dict[str, FormRule] = {
     "while in a body applied to scalars": FormRule(
         _has(APPLYING, _is(_WHILE)), (ops(_WHILE), ops(*APPLYING))
+    ),
+    "conditional in a body applied to scalars": FormRule(
+        _decides, (ops(*_CONDITIONALS), ops(*APPLYING))
     ),
     "case in a body applied to scalars": FormRule(
         _has(APPLYING, _chooses), (ops(_CASE), ops(*APPLYING))

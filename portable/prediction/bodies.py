@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import like
-from portable.prediction.form import (
-    NEGATIVE,
-    FormRule,
-    kinds,
-    ops,
-    repeated,
-    signed,
-    types,
-    weaken,
-)
+from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, signed, types, weaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,10 +28,6 @@ _REDUCE, _WINDOW = "vhlo.reduce_v1", "vhlo.reduce_window_v1"
 _SORT = "vhlo.sort_v1"
 _COMPLEX = "complex_v1"
 _SUM = "vhlo.cross-replica-sum_v1"
-_APPLYING = kinds(
-    "all_reduce map reduce reduce_scatter reduce_window scatter select_and_scatter sort"
-)
-_CONDITIONALS = kinds("case if")
 _ALL_REDUCE = ("vhlo.all_reduce_v1", "vhlo.all_reduce_v2")
 _REDUCE_SCATTER = "vhlo.reduce_scatter_v1"
 _ADD, _MULTIPLY, _AND = "vhlo.add", "vhlo.multiply", "vhlo.and"
@@ -164,16 +151,6 @@ def _takes_from_outside(*unless: str) -> FormRule:
         )
 
     return FormRule(find)
-
-
-def _decides(reading: Reading) -> bool:
-    """Find a conditional in a body that is applied to scalars."""
-    walk, kinds = reading.walk, reading.kinds
-    return any(
-        kinds[walk.head(walk.around[visit.number]).name] in _APPLYING
-        for visit in walk.of(_CONDITIONALS)
-        if walk.around[visit.number] >= 0
-    )
 
 
 def _reduces_otherwise(*names: str) -> Callable[[Reading], bool | None]:
@@ -422,9 +399,6 @@ BODIES: dict[str, FormRule] = {
         _takes_from_outside(_CONSTANT)
     ),
     "body applied to scalars, used or not, that takes anything around it": _takes_from_outside(),
-    "conditional in a body applied to scalars": FormRule(
-        _decides, (frozenset().union(*(ops(f"{one}_v1") for one in _CONDITIONALS)),)
-    ),
     "all_reduce by another computation than XLA has": FormRule(
         _reduces_otherwise(*_ALL_REDUCE), (ops(*_ALL_REDUCE),)
     ),

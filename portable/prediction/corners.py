@@ -173,6 +173,9 @@ def _orders_complex_numbers(reading: Reading) -> bool:
     )
 
 
+_COMPLEX_ORDER = FormRule(_orders_complex_numbers, (types(["complex_v1"]), ops(_COMPARE)))
+
+
 def _counts(reading: Reading) -> list[tuple[int, int]]:
     """Return for how many replicas and parts each module is."""
     content = reading.content
@@ -795,9 +798,9 @@ CORNERS: dict[str, FormRule] = {
     "rng_bit_generator with a state that its algorithm does not have": FormRule(
         _other_state, (ops(_BITS),)
     ),
-    "compare of complex numbers by their order": FormRule(
-        _orders_complex_numbers, (types(["complex_v1"]), ops(_COMPARE))
-    ),
+    "compare of complex numbers by their order": _COMPLEX_ORDER,
+    # Some compilers take what is computed, and no arguments.
+    "compare of complex numbers by their order that may be of arguments": weaken(_COMPLEX_ORDER),
     "scatter by indices into several dimensions that are not the first ones": FormRule(
         _scatters_behind, (ops(*SCATTERS),)
     ),

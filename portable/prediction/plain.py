@@ -103,7 +103,7 @@ class Made(NamedTuple):
     """What a plain op has that the other one lacks, and that one.
 
     Args:
-        of: The dynamic op.
+        of: The other op.
         attributes: By their names, each by a number that no attribute of the artifact has.
     """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.computing import F8, WHOLE, complex_splat
-from portable.prediction.form import FormRule, kinds, ops, taken, takes_its_opposite, types, weaken
+from portable.prediction.form import FormRule, kinds, ops, taken, takes_its_opposite, types
 from portable.prediction.simplified import FLOATS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["SPECIALS"]
 
 _COMPLEX = "complex_v1"
 # The comparisons that have a place for each number.
-_ORDERED = ("SIGNED", "TOTALORDER", "UNSIGNED")
+_TOTAL = ("SIGNED", "TOTALORDER", "UNSIGNED")
 _COMPARE, _CONSTANT, _SORT = "vhlo.compare_v1", "vhlo.constant_v1", "vhlo.sort_v1"
 _EXTREMES = ("vhlo.clamp_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
 _ATAN2, _CBRT = "vhlo.atan2", "vhlo.cbrt"
@@ -119,10 +119,6 @@ def _orders_constants(reading: Reading) -> bool:
     )
 
 
-def _orders(reading: Reading) -> bool:
-    return any(True for _ in _ordered(reading, lambda asked: asked not in _EQUALITY))
-
-
 def _sorts_by_order(reading: Reading) -> bool:
     """Find a sort that compares complex numbers by their order."""
     around, walk = reading.walk.around, reading.walk
@@ -141,7 +137,7 @@ def _sorts_nan(reading: Reading) -> bool | None:
         order = reading.case(visit.operation, "compare_type")
         if (
             owner.name == _SORT
-            and order not in _ORDERED
+            and order not in _TOTAL
             and any(reading.element(one) in FLOATS for one in owner.operation.results)
             and max(reading.finite.of(owner), default=math.inf) == math.inf
         ):
@@ -322,10 +318,6 @@ SPECIALS: dict[str, FormRule] = {
     ),
     "compare of constants of complex numbers by their order": FormRule(
         _orders_constants, (types({_COMPLEX}), ops(_COMPARE), ops(_CONSTANT)), across=True
-    ),
-    # Some compilers take what is computed, and no arguments.
-    "compare of complex numbers by their order that may be of arguments": weaken(
-        FormRule(_orders, (types({_COMPLEX}), ops(_COMPARE)))
     ),
     "sort by a comparison of floats that may be NaN": FormRule(
         _sorts_nan, (ops(_COMPARE), ops(_SORT))

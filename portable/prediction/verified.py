@@ -1,17 +1,17 @@
-"""What StableHLO's verifier took until 2024 and refuses since, of ops whose sizes are not known.
+"""What StableHLO's verifier took until 2024, and refuses since.
 
-Ranks that are not known, which StableHLO had then; and, where sizes are constants, numbers that
-are not right, which it did not look at.
+Ranks that are not known, which StableHLO had then; and sizes, bits and types of bodies that do not
+fit, which it did not look at.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from math import prod
 from typing import TYPE_CHECKING
 
 from portable.bytecode.entries import TYPES
 from portable.bytecode.layouts import VHLO, widths
+from portable.prediction.applied import APPLYING
 from portable.prediction.form import (
     DYNAMIC_CONVOLUTIONS,
     DYNAMIC_GATHERS,
@@ -44,13 +44,8 @@ _BITCAST, _IOTA = "vhlo.bitcast_convert_v1", "vhlo.dynamic_iota_v1"
 _BROADCAST, _RESHAPE = "vhlo.dynamic_broadcast_in_dim_v1", "vhlo.dynamic_reshape_v1"
 # Their last operand has the sizes of the result.
 _SIZED = (_BROADCAST, _IOTA, _RESHAPE, "vhlo.rng_v1")
-_REDUCING = frozenset(
-    f"vhlo.{op}"
-    for op in (
-        *("all_reduce_v1", "all_reduce_v2", "reduce_scatter_v1", "reduce_v1"),
-        *("reduce_window_v1", "scatter_v1", "scatter_v2", "select_and_scatter_v1"),
-    )
-)
+_RETURN = "vhlo.return"
+_REDUCING = APPLYING - kinds("map sort")
 _CUT = (*DYNAMIC_GATHERS, *DYNAMIC_CONVOLUTIONS)
 _GIVEN = (*_CUT, "vhlo.dynamic_pad_v1")
 
@@ -98,17 +93,25 @@ def _by_any_sizes(reading: Reading) -> bool:
 
 def _unfit(reading: Reading) -> bool:
     """Find an op that cannot be, as the plain op that it becomes; or a slice of negative size."""
-    made = reading.made_plain(settled=False) or reading
+    made = None if reading.ops.isdisjoint(_GIVEN) else reading.made_plain(settled=False)
+    return _cuts_less_than_nothing(made or reading) or (made is not None and _is_unfit(made))
+
+
+def _is_unfit(made: Reading) -> bool:
     held = TensorTypes(made)
     return any(
         not is_right(held, twin.name.removeprefix("vhlo.").rpartition("_v")[0], signature)
         for twin in {TWINS[op].name: TWINS[op] for op in _GIVEN}.values()
         for signature in made.of(twin.name)
         if signature.operands >= twin.takes  # else it is damaged
-    ) or any(
+    )
+
+
+def _cuts_less_than_nothing(reading: Reading) -> bool:
+    return any(
         size >= NEGATIVE
-        for signature in made.of(*GATHERS)
-        for size in made.numbers(signature, "slice_sizes")
+        for signature in reading.of(*GATHERS)
+        for size in reading.numbers(signature, "slice_sizes")
     )
 
 
@@ -147,7 +150,7 @@ def _recast(reading: Reading) -> bool:
         if len(both) == len(pair) == 2:
             narrow, wide = sorted(both, key=lambda one: _bits(one.element))
             parts = _bits(wide.element) // _bits(narrow.element)
-            if not fit([*wide.shape, *[parts][parts == 1 :]], narrow.shape):
+            if not fit(wide.shape if parts == 1 else (*wide.shape, parts), narrow.shape):
                 return True
     return False
 
@@ -170,13 +173,16 @@ def _counts_beyond(reading: Reading) -> bool:
 
 def _other_floats(reading: Reading) -> bool:
     """Find a reduction or scatter whose body gives other floats than its result has."""
-    for visit in reading.walk.of(_REDUCING):
-        for last in deque(reading.walk.below(visit.number), maxlen=1):
-            for source, type_ in zip(last.sources, visit.operation.results, strict=False):
-                if source is not None:
-                    given, has = map(reading.element, (reading.walk.type(source), type_))
-                    if given != has and given.startswith(FLOATS) and has.startswith(FLOATS):
-                        return True
+    walk = reading.walk
+    for end in walk.of([_RETURN]):
+        around = walk.around[end.number]
+        if around < 0 or reading.kinds[walk.head(around).name] not in _REDUCING:
+            continue
+        for source, type_ in zip(end.sources, walk.head(around).results, strict=False):
+            if source is not None:
+                given, has = map(reading.element, (walk.type(source), type_))
+                if given != has and given.startswith(FLOATS) and has.startswith(FLOATS):
+                    return True
     return False
 
 
