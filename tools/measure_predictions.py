@@ -28,6 +28,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from portable import bindings
@@ -71,6 +72,9 @@ _LISTED = 12
 _FAILED = {Ability.REFUSES.value, Ability.CRASHES.value}
 # What is another each time in the reason of one and the same refusal.
 _NAMES = re.compile(r"%[\w.#-]+|\b\d+\b|0x[0-9a-f]+|\[[\d,]*\](?:\{[^}]*\})?")
+
+# Each program is predicted for any number of Releases.
+_examined = cache(examine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +259,7 @@ def measure(
     """
     path = _path(release, seed)
     seen = _seen(path)
-    verdicts = [predict(one, release, stage=Stage.COMPILE) for one in artifacts]
+    verdicts = [predict(_examined(one), release, stage=Stage.COMPILE) for one in artifacts]
     read = [
         number
         for number, verdict in enumerate(verdicts)
@@ -305,15 +309,14 @@ def compared(
         ours, theirs = (seen.get(artifact.digest, {}).get("outputs") for seen in kept)
         if ours is None or theirs is None:
             continue
-        subject = examine(artifact)
-        if all(predict(subject, one, stage=Stage.EXECUTE).compatible for one in both):
+        if all(predict(_examined(artifact), one, stage=Stage.EXECUTE).compatible for one in both):
             yield number, same(arrays(theirs), arrays(ours))
 
 
 def doubted(release: Release, artifacts: Sequence[Artifact]) -> Iterator[str]:
     """Yield of how many of the programs that a Release reads something is not known, in words."""
     everything = [one.name for one in assumptions()]
-    subjects = [*map(examine, artifacts)]
+    subjects = [*map(_examined, artifacts)]
     subjects = [one for one in subjects if _reads(predict(one, release))]
     for words, stage, assume in (
         ("compiles", Stage.COMPILE, ()),
