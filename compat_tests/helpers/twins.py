@@ -1,4 +1,4 @@
-"""Programs with ops of dynamic shapes, whose sizes are constants, or of older names, for others."""
+"""Programs with ops of dynamic shapes by constants, of older names or in a map, for others."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from portable.bindings import find
+from portable.prediction.form import ELEMENTWISE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["OLDER", "made_dynamic", "made_older"]
+__all__ = ["OLDER", "made_dynamic", "made_mapped", "made_older"]
 
 # What the op of dynamic shapes is called, and the attributes that are operands of it; the sizes of
 # the result where there are none.
@@ -27,6 +28,8 @@ _DYNAMIC: dict[str, tuple[str, tuple[str, ...]]] = {
     "reshape": ("dynamic_reshape", ()),
     "slice": ("real_dynamic_slice", ("start_indices", "limit_indices", "strides")),
 }
+# Of as many elements as their operands, each by itself.
+_BY_ELEMENT = frozenset(one.removeprefix("vhlo.") for one in ELEMENTWISE)
 
 
 def made_dynamic(text: str) -> str | None:
@@ -42,6 +45,21 @@ def made_dynamic(text: str) -> str | None:
         LibraryError: It is of no Version that this jaxlib has.
     """
     return _changed(text, _to_dynamic)
+
+
+def made_mapped(text: str) -> str | None:
+    """Put a map of scalars in the place of each op in a function that is by element.
+
+    Args:
+        text: A program.
+
+    Returns:
+        The program; None where it has no such op.
+
+    Raises:
+        LibraryError: It is of no Version that this jaxlib has.
+    """
+    return _changed(text, _to_map)
 
 
 def made_older(text: str, name: str) -> str | None:
@@ -95,6 +113,32 @@ def _to_dynamic(op: Any) -> bool:
     with ir.InsertionPoint(op), op.location:
         sizes = [_constant(one) for one in taken or [ir.RankedTensorType(results[0]).shape]]
     return _replace(op, f"{dialect}.{dynamic}", [*op.operands, *sizes], attributes)
+
+
+def _to_map(op: Any) -> bool:
+    dialect, _, kind = op.name.partition(".")
+    if dialect != "stablehlo" or kind not in _BY_ELEMENT or op.parent.name != "func.func":
+        return False
+    values = [*op.operands, *op.results]
+    types = [ir.RankedTensorType(one.type) for one in values]
+    sharded = "sdy.sharding" in op.attributes
+    if sharded or "quant" in str(types) or len({tuple(one.shape) for one in types}) != 1:
+        return False
+    with op.location:
+        *taken, made = [ir.RankedTensorType.get([], one.element_type) for one in types]
+    over = ir.DenseI64ArrayAttr.get([*range(types[0].rank)])
+    with ir.InsertionPoint(op), op.location:
+        mapped = ir.Operation.create(
+            "stablehlo.map", [types[-1]], [*op.operands], {"dimensions": over}, regions=1
+        )
+    block = mapped.regions[0].blocks.append(*taken, arg_locs=[op.location] * len(taken))
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    with ir.InsertionPoint(block), op.location:
+        inner = ir.Operation.create(op.name, [made], [*block.arguments], attributes)
+        ir.Operation.create("stablehlo.return", [], [inner.result])
+    op.results[0].replace_all_uses_with(mapped.results[0])
+    op.erase()
+    return True
 
 
 def _replace(op: Any, name: str, operands: list[Any], attributes: dict[str, Any]) -> bool:

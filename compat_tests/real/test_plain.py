@@ -1,4 +1,4 @@
-"""Ops of dynamic shapes by constants, or of older names: compilers make them others first."""
+"""Ops of dynamic shapes by constants, of older names, or in a map: compilers make them others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from compat_tests.helpers.eras import versions
 from compat_tests.helpers.matrices import ARTIFACTS
-from compat_tests.helpers.twins import OLDER, made_dynamic, made_older
+from compat_tests.helpers.twins import OLDER, made_dynamic, made_mapped, made_older
 from portable import PortableError, pin, predict
 from portable.artifact import Artifact
 from portable.bindings import LibraryError, find
@@ -51,8 +51,12 @@ def _made(change: Callable[[str], str | None]) -> dict[str, tuple[Artifact, Arti
     return found
 
 
-_CHANGES = {"dynamic": made_dynamic, **{name: partial(made_older, name=name) for name in OLDER}}
-_COUNTS = {"dynamic": 100, "dot": 20, "einsum": 25, "broadcast": 20}
+_CHANGES = {
+    "dynamic": made_dynamic,
+    "mapped": made_mapped,
+    **{name: partial(made_older, name=name) for name in OLDER},
+}
+_COUNTS = {"dynamic": 100, "mapped": 300, "dot": 20, "einsum": 25, "broadcast": 20}
 
 
 @pytest.mark.parametrize("change", _CHANGES)

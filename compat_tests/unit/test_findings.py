@@ -21,6 +21,7 @@ WITHOUT = {
     "initial-value-dropped-iree": "the specification leaves it open",
     "rng-bits-of-three-words-iree": "the specification leaves it open",
     "initial-value-dropped-tensorflow": "the specification leaves it open",
+    "initial-value-dropped-torch-xla": "the specification leaves it open",
     **dict.fromkeys(
         ("initial-value-repeated-cuda", "products-in-tf32-cuda"), "the specification leaves it open"
     ),

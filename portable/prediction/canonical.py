@@ -136,7 +136,8 @@ class _Frame:
         """
         found = []
         for source, number in zip(visit.sources, visit.operands, strict=True):
-            place = _Place(None, number + self._shift_of(source, number) + _IN_BODY * apart)
+            shift = self._shift_of(source, number, apart=apart) + _IN_BODY * apart
+            place = _Place(None, number + shift)
             if source is None:
                 place = self._given(number, apart=apart) or place
             elif source in self.results:
@@ -159,10 +160,12 @@ class _Frame:
         known = branch is not None and number - branch.first < len(branch.given)
         return branch.given[number - branch.first] if branch is not None and known else None
 
-    def _shift_of(self, source: Source | None, number: int) -> int:
+    def _shift_of(self, source: Source | None, number: int, *, apart: bool) -> int:
         """Return how much greater the number of a value is than before."""
         if not self.branches:
             return self.shift
+        if apart:
+            return self.branches[-1].shift
         if source is None:
             within = bisect_right(self.branches, number, key=attrgetter("first"))
         else:

@@ -29,9 +29,10 @@ from portable.prediction.form import (
 from portable.releases import capability
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Head, OpSignature, Source
+    from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
@@ -114,6 +115,11 @@ _ALIKE = kinds(
     " shift_left shift_right_arithmetic shift_right_logical subtract xor"
 )
 _ON_SIGNED = kinds("abs reduce select_and_scatter sign sort")
+# What gives another number for each that it takes beside constants.
+_VARYING = kinds(
+    "add bitcast_convert broadcast_in_dim negate not reshape reverse subtract transpose xor"
+)
+_MOST_ARGUMENTS = 4
 # Those that return what they take in another shape.
 _RESHAPED = kinds("broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose")
 # What makes another iota of one, and what is left out, or replaced by its operand, in many cases.
@@ -552,20 +558,42 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
     """Find a count_leading_zeros of a negative constant with fewer than 64 bits.
 
     Perhaps there is one where anything else is counted in that may be negative than an argument of
-    the program: XLA may fold it, and much of what is not computed from constants alone.
+    the program, or what is another number for each that it is: XLA may fold it, and much of what
+    is not computed from constants alone.
     """
-    perhaps = False
+    perhaps: list[Value] = []
     for visit, constant in _constant_operands(reading, _ZEROS, 0, _NARROW_SIGNED):
         if constant is None:
             # Of a damaged file the operand may be missing.
             operands = zip(reading.ranges.of(visit), reading.flow.operands(visit), strict=True)
-            perhaps |= any(
-                least < 0 and not reading.flow.is_argument(value)
-                for (least, _), value in itertools.islice(operands, 1)
-            )
+            perhaps += (one for (least, _), one in itertools.islice(operands, 1) if least < 0)
         elif reading.ends(constant)[0] < 0:
             return True
-    return None if perhaps else False
+    varying = _varying(reading) if perhaps else {}
+    folded = any(not reading.flow.is_argument(one) and one[0] not in varying for one in perhaps)
+    return None if folded else False
+
+
+def _varying(reading: Reading) -> Mapping[int, frozenset[Value]]:
+    """Return ops whose result is another one for each of some arguments of the program, and these.
+
+    Each takes what varies with different arguments: none can be folded.
+    """
+    flow = reading.flow
+    found: dict[int, frozenset[Value]] = {}
+    for visit in reading.walk.of(_VARYING | _ALIKE):
+        behind: list[frozenset[Value]] = []
+        for value in flow.operands(visit):
+            if value[0] not in visit.constants:
+                one = frozenset({value}) if flow.is_argument(value) else found.get(value[0])
+                behind.append(one or frozenset())
+            elif reading.kinds[visit.operation.name] not in _VARYING:
+                behind.append(frozenset())
+        together = frozenset().union(*behind)
+        apart = sum(map(len, behind)) == len(together) <= _MOST_ARGUMENTS
+        if behind and all(behind) and apart:
+            found[visit.number] = together
+    return found
 
 
 def _tests_constants(reading: Reading) -> bool | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import re
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from portable.bytecode.operations import Head, OpSignature
+    from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
 
 __all__ = ["ENTRY", "aliased", "dictionaries"]
@@ -34,13 +36,16 @@ _COMPLEX, _DOUBLE = "complex_v1", "f64_v1"
 _SMALL_INTEGERS = ("i2", "ui2", "i4", "ui4")
 _RARE_FLOATS = ("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3")
 _FNUZ = ("f8E4M3B11FNUZ", "f8E4M3FNUZ", "f8E5M2FNUZ")
-_NO_ARGUMENT = _NO_FUNCTION = -1
+_NO_FUNCTION = -1
 # What may update operands in place, and how many of the first ones; None for all.
 _UPDATED = {
     "vhlo.sort_v1": None,
     _UPDATE: 1,
     **dict.fromkeys(SCATTERS, 1),
 }
+# What gives what it takes, without another buffer.
+_SAME = frozenset({"vhlo.optimization_barrier_v1", "vhlo.reshape_v1"})
+_FOLLOWED = frozenset({*_UPDATED, *_SAME, _RETURN})
 _HIDDEN = frozenset({"nested", "private"})
 _ALIAS, _MEMORY, _MODE = "tf.aliasing_output", "mhlo.memory_kind", "mhlo.layout_mode"
 _DONOR = "jax.buffer_donor"
@@ -238,19 +243,32 @@ def _is_overwritten(reading: Reading) -> bool | None:
     return False
 
 
-def _returns_updated(reading: Reading) -> bool:
-    """Find an argument of main that is returned, and taken by an op that may update it in place."""
-    taken, main = set[int](), reading.functions.main
-    for visit in reading.walk.below(main) if main >= 0 else ():
-        name = visit.name
-        if visit.operation.depth == IN_FUNCTION:
-            pairs = zip(visit.operands, visit.sources, strict=False)
-            arguments = [_NO_ARGUMENT if source else value for value, source in pairs]
-            if name in _UPDATED:
-                taken |= {*arguments[: _UPDATED[name]]} - {_NO_ARGUMENT}
-            elif name == _RETURN:
-                return not taken.isdisjoint(arguments)
-    return False
+def _returns_updated(*, computed: bool) -> FormRule:
+    """Find a value that main returns, and that an op takes which may update it in place.
+
+    It is an argument, or what is computed but no constant. Barriers and reshapes give what they
+    take.
+    """
+
+    def find(reading: Reading) -> bool:
+        flow, walk, main = reading.flow, reading.walk, reading.functions.main
+        taken: set[Value] = set()
+        before: dict[Value, Value] = {}
+        for visit in walk.below(main) if main >= 0 else ():
+            if visit.operation.depth != IN_FUNCTION or visit.name not in _FOLLOWED:
+                continue
+            values = flow.operands(visit)
+            counts = [(at >= 0) is computed and one not in walk.constants for one, at in values]
+            values = [before.get(value, value) for value in values]
+            if visit.name in _SAME:
+                before.update(((visit.number, at), value) for at, value in enumerate(values))
+            elif visit.name in _UPDATED:
+                taken.update(itertools.compress(values[: _UPDATED[visit.name]], counts))
+            else:
+                return any(value in taken for value in itertools.compress(values, counts))
+        return False
+
+    return FormRule(find, (ops(*_UPDATED),), across=True)
 
 
 def _crosses(*names: str, bits: int = 8) -> FormRule:
@@ -418,9 +436,8 @@ ENTRY: dict[str, FormRule] = {
     "aliased argument of another size than its result": FormRule(_aliases(operator.eq)),
     "aliased argument that is smaller than its result": FormRule(_aliases(operator.ge)),
     "aliased argument that is used for more than its result": FormRule(_is_overwritten),
-    "argument returned beside an update of it": FormRule(
-        _returns_updated, (ops(*_UPDATED),), across=True
-    ),
+    "argument returned beside an update of it": _returns_updated(computed=False),
+    "what is computed, returned beside an update of it": weaken(_returns_updated(computed=True)),
     "two arguments aliased to one result": FormRule(_shares_its_result),
     "aliased argument with a buffer donor attribute": FormRule(_is_given_twice),
     "argument or result in a memory that XLA:CPU does not have": FormRule(_elsewhere),

@@ -62,7 +62,7 @@ from portable.prediction.moved import MOVED
 from portable.prediction.nans import nan_of
 from portable.prediction.narrowed import NARROWED
 from portable.prediction.parts import PARTS
-from portable.prediction.plain import TWINS, PlainOps
+from portable.prediction.plain import PLAIN, PlainOps
 from portable.prediction.products import DOT, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.ranges import Bounds
@@ -336,7 +336,7 @@ class Reading:
             op: [*self.of(op), *more] for op, more in plain.signatures.items()
         }
         self.ops = frozenset(self._by_op)
-        return bool(plain.made)
+        return bool(plain.signatures)
 
     def _read_by(self, reader: Canonical | PlainOps, kept: frozenset[str]) -> Reading:
         made = copy(self)
@@ -956,8 +956,8 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
         # Perhaps: some compilers change each function before they put them together. Nothing
         # becomes right by it, for the same reason.
         _add(found, _search_across(), reading, whole)
-    if not TWINS.keys().isdisjoint(reading.ops) and (plain := whole.made_plain()):
-        _add(found, _search_plain(), whole, plain)
+    if not PLAIN.isdisjoint(reading.ops) and (plain := whole.made_plain()):
+        _add(found, _search_plain(), whole, plain.whole)
     return found
 
 

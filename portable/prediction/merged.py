@@ -35,7 +35,7 @@ __all__ = ["MERGED"]
 _Start: TypeAlias = "int | tuple[int]"
 
 _SLICE, _DYNAMIC_SLICE = "vhlo.slice_v1", "vhlo.dynamic_slice_v1"
-_UPDATE = "vhlo.dynamic_update_slice_v1"
+_UPDATE, _CONCATENATE = "vhlo.dynamic_update_slice_v1", "vhlo.concatenate_v1"
 _DYNAMIC_PAD = "vhlo.dynamic_pad_v1"
 _PAD, _WINDOW, _REDUCE = "vhlo.pad_v1", "vhlo.reduce_window_v1", "vhlo.reduce_v1"
 _RESHAPE = "vhlo.reshape_v1"
@@ -292,6 +292,36 @@ def _has_gaps(reading: Reading, cut: Visit) -> bool:
     return any(size != 1 for size in part[: max(cuts, default=0)])
 
 
+def _takes_before_the_last(reading: Reading) -> bool | None:
+    """Find perhaps a part of a concatenation that ends where its last operand begins.
+
+    IREE gives zeros, where it lies in one piece. What else may be such a part counts too.
+    """
+    joined: dict[int | None, Visit] = {}
+    for visit in reading.walk.of([_CONCATENATE, _RESHAPE, _SLICE, _DYNAMIC_SLICE]):
+        whole = joined.get(visit.first)
+        if visit.name == _CONCATENATE or (whole and visit.name == _RESHAPE):
+            joined[visit.number] = visit
+        elif whole and _may_end_before(reading, visit, whole):
+            return None
+    return False
+
+
+def _may_end_before(reading: Reading, part: Visit, whole: Visit) -> bool:
+    """Say whether a part of a value may end where the last operand of a concatenation begins."""
+    last = next(reversed(reading.flow.operands(whole)), None)
+    if part.name != _SLICE or whole.name != _CONCATENATE or last is None:
+        return True
+    sizes = _shape(reading, whole), _shape(reading, part)
+    added = reading.dimensions(reading.flow.type(last))
+    along = reading.value(whole.operation, "dimension").get("value")
+    ends = repeated(reading.numbers(part.operation, "limit_indices"), len(sizes[0]))
+    if not isinstance(along, int) or added is None or not all(along < len(one) for one in sizes):
+        return True
+    in_one_piece = math.prod(sizes[1][:along]) == 1
+    return in_one_piece and ends[along] == sizes[0][along] - added[along]
+
+
 def _pads_what_it_cuts(reading: Reading) -> bool | None:
     """Find a pad that takes away, and a reduce_window that pads it on the same side.
 
@@ -398,6 +428,9 @@ MERGED: dict[str, FormRule] = {
     ),
     "reverse, gather or fft of a part that lies in pieces": _reads_a_part(*_READING),
     "sort of a part that lies in pieces": _reads_a_part("vhlo.sort_v1"),
+    "part of a concatenation that ends where its last operand begins": FormRule(
+        _takes_before_the_last, (ops(_CONCATENATE), ops(_SLICE, _DYNAMIC_SLICE)), across=True
+    ),
     "elementwise op of a gather of constants": FormRule(
         _computes_from_a_gather, (ops(*GATHERS), ops("vhlo.constant_v1")), across=True
     ),

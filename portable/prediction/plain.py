@@ -1,7 +1,7 @@
-"""A program with each op of dynamic shapes, or of an older name, as the plain op that it becomes.
+"""A program with each op of dynamic shapes, of an older name, or in a map, as what it becomes.
 
-Compilers make the one the other, as soon as its sizes are known, before they change anything else:
-what depends on how a plain op is changed later depends on the other one too.
+A plain op: compilers make the one the other, as soon as its sizes are known, before they change
+anything else. What depends on how a plain op is changed later depends on the other one too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.operations import Operation, OpSignature
 from portable.prediction.computing import integers
-from portable.prediction.form import AMOUNTS, MOST_NUMBERS, repeated
+from portable.prediction.form import AMOUNTS, ELEMENTWISE, MOST_NUMBERS, repeated
 from portable.prediction.tensors import DYNAMIC
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["TWINS", "Made", "PlainOps", "elements"]
+__all__ = ["PLAIN", "TWINS", "Made", "PlainOps", "elements"]
 
 
 _Dimensions: TypeAlias = "Sequence[tuple[int, ...]]"
@@ -94,6 +94,13 @@ TWINS: Mapping[str, Twin] = {
         "vhlo.slice_v1", 1, ["start_indices", "limit_indices", "strides"]
     ),
 }
+_MAP, _RETURN = "vhlo.map_v1", "vhlo.return_v1"
+PLAIN = TWINS.keys() | {_MAP}
+"""The ops that may become others."""
+# The ops of a body of one, and what ends it.
+_MAPPED = 2
+# What stands where the body of a map was.
+_NOTHING = ""
 # The first dictionary, and attribute, that is none of the artifact's: -1 stands for none.
 _FIRST = -2
 _UNSIGNED = (1 << 64) - 1
@@ -109,6 +116,18 @@ class Made(NamedTuple):
 
     of: Head
     attributes: Mapping[str, int]
+
+
+class _Mapped(NamedTuple):
+    """What a map applies.
+
+    Args:
+        body: The op.
+        takes: Which of the operands of the map it takes.
+    """
+
+    body: Visit
+    takes: Sequence[int]
 
 
 class PlainOps:
@@ -130,18 +149,28 @@ class PlainOps:
     def __init__(self, reading: Reading, *, settled: bool = True) -> None:
         self._reading, self._settled = reading, settled
         made = dict.fromkeys(TWINS[op].name for op in reading.ops if op in TWINS)
-        self.names = [*reading.names, *made]
+        self.names = [*reading.names, *made, _NOTHING]
         self._named = {name: at for at, name in enumerate(self.names)}
         self._known: dict[tuple[object, ...], int | None] = {}
         self.made: dict[int, Made] = {}
         self.numbers: dict[int, tuple[int, ...]] = {}
-        self.signatures: dict[str, list[OpSignature]] = {}
+        self.signatures: dict[str, dict[OpSignature, None]] = {}
 
     def uses(self) -> Iterator[tuple[Operation, tuple[Source | None, ...]]]:
         """Yield the operations, as `Bytecode.uses` does."""
+        end = 0
         for visit in self._reading.walk:
             name, attributes, properties, results, regions, isolated, depth = visit.operation
             operands, sources = visit.operands, visit.sources
+            if visit.number < end:
+                name, attributes, properties, results = self._named[_NOTHING], -1, -1, ()
+                operands, sources = (), ()
+            elif visit.name == _MAP and (inner := self._mapped(visit)):
+                end = visit.number + _MAPPED + 1
+                name, attributes, properties, *_ = inner.body.operation
+                operands = tuple(operands[at] for at in inner.takes)
+                sources = tuple(sources[at] for at in inner.takes)
+                regions = 0
             twin = TWINS.get(visit.name)
             made = self._twin(twin, visit) if twin else None
             if twin and made is not None:
@@ -155,6 +184,28 @@ class PlainOps:
     def firsts(self) -> Sequence[int]:
         """Return, for each operation that was read, where the values of its region begin."""
         return self._reading.firsts
+
+    def _mapped(self, visit: Visit) -> _Mapped | None:
+        """Return the op by element that a map is; None where its body is another."""
+        reading, walk = self._reading, self._reading.walk
+        inside = [*islice(walk.below(visit.number), _MAPPED)]
+        if [one.name for one in inside[1:]] != [_RETURN]:
+            return None
+        body, ends = inside
+        if reading.kinds[body.operation.name] not in ELEMENTWISE:
+            return None
+        first, taken = reading.firsts[body.number], reading.flow.operands(visit)
+        takes = [operand - first for operand in body.operands]
+        alone = not any(body.sources) and all(0 <= at < len(taken) for at in takes)
+        if not alone or ends.sources != ((body.number, 0),):
+            return None
+        types = tuple(reading.flow.type(taken[at]) for at in takes)
+        name, attributes, properties, *_ = body.operation
+        results = visit.operation.results
+        signature = OpSignature(name, attributes, properties, results, len(takes), 0, types)
+        # Any number of maps may be the same.
+        self.signatures.setdefault(body.name, {})[signature] = None
+        return _Mapped(body, takes)
 
     def _twin(self, twin: Twin, visit: Visit) -> int | None:
         """Return which of `made` is the plain op; None where it stays as it is."""
@@ -195,7 +246,7 @@ class PlainOps:
         self.made[made] = Made(operation, given)
         name, properties, results = self._named[twin.name], operation.properties, operation.results
         signature = OpSignature(name, made, properties, results, twin.takes, 0, types)
-        self.signatures.setdefault(twin.name, []).append(signature)
+        self.signatures.setdefault(twin.name, {})[signature] = None
         return made
 
 

@@ -30,7 +30,7 @@ ANY = (-math.inf, math.inf)
 """The ends of a value of which nothing is known; of a float it may be NaN."""
 
 _COMPARE, _CONSTANT, _CONVERT = "vhlo.compare", "vhlo.constant", "vhlo.convert"
-_IOTA = "vhlo.iota"
+_IOTA, _SIZE = "vhlo.iota", "vhlo.get_dimension_size"
 _ADD, _SELECT, _SORT = "vhlo.add", "vhlo.select", "vhlo.sort"
 # What gives numbers of its first operand, and of all.
 _TAKING = kinds("dynamic_slice gather torch_index_select")
@@ -92,6 +92,8 @@ class Bounds(Estimates["Ends"]):
             ends = self._converted(visit, element)
         elif kind == _COMPARE:
             ends = self._compared(visit)
+        elif kind == _SIZE:
+            ends = (0, _whole_type(element)[1])
         elif kind == _SELECT:
             ends = self._selected(visit, element)
         else:
@@ -198,14 +200,18 @@ def _known(ends: Ends) -> Ends | None:
     return None if ends == ANY else ends
 
 
+def _bits(element: str) -> int:
+    return int(element.removesuffix("_v1").lstrip("ui"))
+
+
 def _whole_type(element: str) -> Ends:
     """Return the ends of a type of integers, or of booleans."""
     if element == _BOOLEAN:
         return 0, 1
     if element not in WHOLE:
         return ANY
-    bits, is_signed = int(element.removesuffix("_v1").lstrip("ui")), element.startswith("i")
-    most = (1 << bits - is_signed) - 1
+    is_signed = element.startswith("i")
+    most = (1 << _bits(element) - is_signed) - 1
     return (-most - 1) * is_signed, most
 
 
@@ -324,8 +330,12 @@ def _shifted(_: Ends, y: Ends, element: str) -> Ends:
     """Return what is left of bits that are all shifted out: zero."""
     if element not in WHOLE:
         return ANY
-    least, most = _whole_type(element)
-    return _ZERO if y[0] >= int(most - least).bit_length() or y[1] < 0 else ANY
+    return _ZERO if y[0] >= _bits(element) or y[1] < 0 else ANY
+
+
+def _counted_bits(_: Ends, element: str) -> Ends:
+    """Return how many bits of an integer may be counted: from none to all of its type."""
+    return (0, _bits(element)) if element in WHOLE else ANY
 
 
 def _rounded(x: Ends, _: str) -> Ends:
@@ -347,6 +357,7 @@ _COMPUTING: dict[tuple[str, int], Callable[..., Ends]] = {
         ("add", 2, _by_ends(operator.add)),
         ("and", 2, _bits_of_both),
         ("ceil", 1, _by_ends(math.ceil)),
+        ("count_leading_zeros", 1, _counted_bits),
         ("clamp", _CLAMPED, _by_ends(_clamp)),
         ("divide", 2, _quotient),
         ("floor", 1, _by_ends(math.floor)),
@@ -356,6 +367,7 @@ _COMPUTING: dict[tuple[str, int], Callable[..., Ends]] = {
         ("negate", 1, _negated),
         ("not", 1, _inverted),
         ("or", 2, _bits_of_either),
+        ("popcnt", 1, _counted_bits),
         ("power", 2, _power),
         ("remainder", 2, _remainder),
         ("round_nearest_afz", 1, _rounded),
@@ -371,6 +383,6 @@ _COMPUTED = (
     | _TAKING
     | _CANCELLING
     | _DENYING
-    | {_COMPARE, _CONSTANT, _CONVERT, _IOTA, _SELECT, _SORT}
+    | {_COMPARE, _CONSTANT, _CONVERT, _IOTA, _SELECT, _SIZE, _SORT}
     | {kind for kind, _ in _COMPUTING}
 )

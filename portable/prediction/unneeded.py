@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from portable.prediction.canonical import may_not_run
 from portable.prediction.computing import WHOLE
 from portable.prediction.form import (
+    ELEMENTWISE,
     GATHERS,
     FormRule,
     kinds,
@@ -53,6 +54,9 @@ _FOLDABLE = kinds(
     "and clamp compare divide dynamic_slice gather maximum minimum multiply or power remainder"
     " shift_left shift_right_logical subtract torch_index_select xor"
 )
+# What puts values beside each other, and what may take one of them again.
+_JOINING = frozenset({"vhlo.complex_v1", "vhlo.concatenate_v1", _UPDATE})
+_PARTING = kinds("dynamic_slice imag real real_dynamic_slice slice")
 
 
 def _takes_what_nothing_needs(reading: Reading) -> bool | None:
@@ -67,7 +71,7 @@ def _takes_what_nothing_needs(reading: Reading) -> bool | None:
         return True
     if reading.is_large:
         return False
-    folding = dict(_folding(reading))
+    folding = dict(_folding(reading)) | dict(_partly_taken(reading))
     perhaps = bool(folding) and _is_unneeded(reading, folding | ignored)
     return None if perhaps or _is_taken_in_vain(reading) else False
 
@@ -119,6 +123,27 @@ def _folding(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
         least, most = reading.ranges.at((visit.number, 0))
         if least == most or _is_poison(reading, visit):
             yield visit.number, range(len(operands))
+    for visit in reading.walk.of([_SLICE, *GATHERS]):
+        # What a loop carries may have as many elements as are taken, so that no index counts.
+        if [*map(reading.flow.type, reading.flow.operands(visit))][:1] == [None]:
+            yield visit.number, range(1, len(visit.operands))
+
+
+def _partly_taken(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
+    """Yield what joins its operands and of which only parts are taken, with all of its operands.
+
+    So that some of them may not count: parts of what is computed from it, element by element, are
+    parts of it.
+    """
+    if reading.ops.isdisjoint(_JOINING):
+        return
+    whole: set[int] = set()
+    for visit in reversed([*reading.walk]):
+        kind = reading.kinds[visit.operation.name]
+        if visit.name in _JOINING and visit.number not in whole:
+            yield visit.number, range(len(visit.operands))
+        if kind not in _PARTING and (kind not in ELEMENTWISE or visit.number in whole):
+            whole.update(source[0] for source in visit.sources if source)
 
 
 def _is_poison(reading: Reading, visit: Visit) -> bool:
@@ -190,7 +215,9 @@ def _ignored(reading: Reading) -> Iterator[tuple[int, Collection[int]]]:
             yield visit.number, (_SIZED[visit.name],)
     for visit in reading.walk.of([_IMAG, _SLICE, _UPDATE, *GATHERS]):
         types_ = [*map(reading.flow.type, reading.flow.operands(visit))]
-        shape = types_ and reading.dimensions(types_[0])
+        # Of what a loop carries no type is known: an update gives what it takes.
+        whole_type = visit.operation.results if visit.name == _UPDATE else types_
+        shape = whole_type and reading.dimensions(whole_type[0])
         found: Collection[int] = ()
         if visit.name == _IMAG:
             found = range(types_[:1] == [*visit.operation.results])

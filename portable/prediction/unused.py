@@ -40,7 +40,10 @@ _UNTRANSLATED_TYPES = {"vhlo.cbrt": frozenset({"complex_v1"})}
 # What IREE does not make into its own form at once.
 _COMBINING = frozenset({"and", "or", "xor"})
 _LEFT = frozenset(
-    {"bool", "complex<f32>", "complex<f64>", *(one.removesuffix("_v1") for one in F8)}
+    {
+        *("bool", "i2", "i4", "ui2", "ui4", "complex<f32>", "complex<f64>"),
+        *("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", *(one.removesuffix("_v1") for one in F8)),
+    }
 )
 # Of quantized types these are made into other ops where they are lowered.
 _LOWERED = frozenset({"batch_norm_grad", "cholesky"})

@@ -1,0 +1,75 @@
+"""Leading zeros of what XLA may fold: of negative numbers that it folds it counts them wrongly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from compat_tests.helpers.eras import versions
+from portable import pin, predict
+from portable.runtime.executors import find_executor
+from portable.verdict import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from portable.runtime.environments import Environment
+
+pytestmark = pytest.mark.old_releases
+
+_T = "tensor<4xi32>"
+_A, _B = np.array([5, -3, 0, 1 << 20], np.int32), np.array([-7, 2, -1, 3], np.int32)
+_UNARY = ("abs", "negate", "not", "popcnt", "sign", "optimization_barrier")
+_BINARY = (
+    *("add", "and", "divide", "maximum", "minimum", "multiply", "or", "remainder", "shift_left"),
+    *("shift_right_arithmetic", "shift_right_logical", "subtract", "xor"),
+)
+_OPERANDS = ("%a, %b", "%a, %a", "%a, %c", "%c, %a", "%a, %n", "%n, %a", "%a, %z", "%n, %c")
+
+
+def _programs() -> Iterator[str]:
+    for op in _UNARY:
+        yield f"%v = stablehlo.{op} %a : {_T}"
+        yield f"%v = stablehlo.{op} %n : {_T}"
+    for op in _BINARY:
+        for operands in _OPERANDS:
+            yield f"%v = stablehlo.{op} {operands} : {_T}"
+    yield f"%v = stablehlo.reverse %n, dims = [0] : {_T}"
+    yield f"%v = stablehlo.clamp %a, %c, %b : {_T}"
+    yield f"%v = stablehlo.select %p, %a, %c : tensor<4xi1>, {_T}"
+
+
+def _zeros(numbers: np.ndarray) -> list[int]:
+    return [32 - (int(one) & 0xFFFFFFFF).bit_length() for one in numbers]
+
+
+@pytest.mark.parametrize("version", versions("0.4.30", "0.10.2"))
+def test_zeros_are_counted_as_predicted(
+    version: str, release: Callable[[str], Environment]
+) -> None:
+    """Of what one op gives, none whose leading zeros are green is counted wrongly; some are not."""
+    name, wrong, green = f"jaxlib {version}", [], 0
+    with find_executor("pjrt", release(name)) as executor:
+        for made in _programs():
+            artifact = pin(
+                f"""func.func @main(%a: {_T}, %b: {_T}, %p: tensor<4xi1>) -> ({_T}, {_T}) {{
+                  %c = stablehlo.constant dense<-1> : {_T}
+                  %z = stablehlo.constant dense<0> : {_T}
+                  %n = stablehlo.not %a : {_T}
+                  {made}
+                  %k = stablehlo.optimization_barrier %v : {_T}
+                  %r = stablehlo.count_leading_zeros %v : {_T}
+                  return %k, %r : {_T}, {_T} }}""",
+                "0.9.0",
+            ).artifact
+            given = [_A, _B, np.array([True, False, True, False])]
+            value, found = executor.compile(artifact).run(given)
+            is_right = found.tolist() == _zeros(value)
+            if predict(artifact, name, stage=Stage.EXECUTE).compatible:
+                green += 1
+                assert is_right, made
+            wrong += [] if is_right else [made]
+    assert green > len(_BINARY)
+    assert wrong
