@@ -35,7 +35,8 @@ _SPLITTING = _PARTS.union(
     {_DIVIDE, _TRANSFORM, "vhlo.abs_v1"},
     {"vhlo.cosine_v1", "vhlo.cosine_v2", "vhlo.sine_v1", "vhlo.sine_v2"},
 )
-_TO_REAL = "IRFFT"
+_TO_REAL, _OF_COMPLEX = "IRFFT", frozenset({"FFT", "IFFT"})
+_TWO = 2
 # Transforms of fewer than that, and those to real numbers of so many.
 _LOOKED_UP, _LOOKED_UP_TO_REAL = 8, 4
 
@@ -169,6 +170,16 @@ def _reduces_several(reading: Reading) -> bool:
     )
 
 
+def _transforms_two_constants(reading: Reading) -> bool | None:
+    """Find perhaps a transform over two complex numbers in a program that is given nothing."""
+    if reading.main is None or reading.sides_of_main[0]:
+        return False
+    transforms = [
+        one for one in reading.of(_TRANSFORM) if reading.case(one, "fft_type") in _OF_COMPLEX
+    ]
+    return None if any(_TWO in reading.numbers(one, "fft_length") for one in transforms) else False
+
+
 COMPLEXES: dict[str, FormRule] = {
     "reduce of several complex numbers to scalars": FormRule(
         _reduces_several, (_HAS_COMPLEX, ops(_REDUCE))
@@ -187,6 +198,9 @@ COMPLEXES: dict[str, FormRule] = {
     ),
     "concatenate of a computed constant of one complex number": weaken(
         FormRule(_joins_ones, (_HAS_COMPLEX, ops(_CONSTANT, _IOTA), ops(_CONCATENATE)), across=True)
+    ),
+    "fft over two numbers in a program without arguments": FormRule(
+        _transforms_two_constants, (ops(_TRANSFORM),)
     ),
     "abs, cosine, sine, fft, quotient, product, part of several constant complex numbers": FormRule(
         _splits_a_constant,

@@ -15,7 +15,7 @@ from portable.prediction.computing import integers
 from portable.prediction.form import FormRule, kinds, ops, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.flow import Value
@@ -128,10 +128,16 @@ _MAKING_NAN = kinds("divide log power remainder rsqrt sqrt")
 _FLOATING = ("f", "bf")
 _EXPONENTIALS = kinds("exponential exponential_minus_one logistic")
 # The element types whose exponentials of NaN are another number, or were once of one release.
+_LOGISTIC, _UP_TO_F32 = "vhlo.logistic", frozenset({"bf16_v1", "f16_v1", "f32_v1"})
 _RAISED = {
-    _EXPONENTIAL: frozenset({"bf16_v1", "f16_v1", "f32_v1"}),
-    "vhlo.exponential_minus_one": frozenset({"bf16_v1", "f16_v1", "f32_v1"}),
-    "vhlo.logistic": frozenset({"bf16_v1"}),
+    _EXPONENTIAL: _UP_TO_F32,
+    "vhlo.exponential_minus_one": _UP_TO_F32,
+    _LOGISTIC: frozenset({"bf16_v1"}),
+}
+# What IREE leaves to LLVM by way of an exponential, or of f16, of which it folds no constant.
+_RAISED_BY_IREE = {
+    **dict.fromkeys((_EXPONENTIAL, "vhlo.exponential_minus_one", _LOGISTIC), _UP_TO_F32),
+    **dict.fromkeys(kinds("cosine sine tan"), frozenset({"f16_v1"})),
 }
 _RAISED_ONCE = dict.fromkeys(_EXPONENTIALS, frozenset({"f64_v1"}))
 _BOUNDS = len(("min", "max"))
@@ -524,7 +530,9 @@ def _compares_with_nan(reading: Reading) -> bool | None:
     return False
 
 
-def _raises_e_to_nan(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading], bool | None]:
+def _raises_e_to_nan(
+    raised: Mapping[str, frozenset[str]], unfolded: Collection[str] = ()
+) -> Callable[[Reading], bool | None]:
     """Find perhaps an exponential of what is NaN whatever the arguments are.
 
     A constant itself is folded before; one that a barrier hides, or that is NaN only by what it is
@@ -532,14 +540,15 @@ def _raises_e_to_nan(raised: Mapping[str, frozenset[str]]) -> Callable[[Reading]
 
     Args:
         raised: The exponentials, each with the element types of its result.
+        unfolded: Those of which constants are not folded.
     """
 
     def find(reading: Reading) -> bool | None:
         for visit in reading.walk.of(raised):
             kind = reading.kinds[visit.operation.name]
-            if _result(reading, visit) not in raised[kind] or any(
-                map(visit.constant, visit.sources)
-            ):
+            element = _result(reading, visit)
+            constant = any(map(visit.constant, visit.sources)) and element not in unfolded
+            if element not in raised[kind] or constant:
                 continue
             if not reading.nan.isdisjoint(reading.flow.operands(visit)):
                 return None
@@ -785,6 +794,11 @@ SIMPLIFIED: dict[str, FormRule] = {
     ),
     "exponential of what is computed from NaN": FormRule(
         _raises_e_to_nan(_RAISED), (ops(*_RAISED), ops(_CONSTANT, _IOTA)), across=True
+    ),
+    "exponential, logistic, or sine of f16, of NaN": FormRule(
+        _raises_e_to_nan(_RAISED_BY_IREE, {"f16_v1"}),
+        (ops(*_RAISED_BY_IREE), ops(_CONSTANT, _IOTA)),
+        across=True,
     ),
     "exponential of f64 that is computed from NaN": FormRule(
         _raises_e_to_nan(_RAISED_ONCE),
