@@ -297,29 +297,37 @@ def _takes_before_the_last(reading: Reading) -> bool | None:
 
     IREE gives zeros, where it lies in one piece. What else may be such a part counts too.
     """
-    joined: dict[int | None, Visit] = {}
+    # In which dimension, and where in it, the last operand begins; None where that is not known.
+    joined: dict[int | None, tuple[int, int] | None] = {}
     for visit in reading.walk.of([_CONCATENATE, _RESHAPE, _SLICE, _DYNAMIC_SLICE]):
-        whole = joined.get(visit.first)
-        if visit.name == _CONCATENATE or (whole and visit.name == _RESHAPE):
-            joined[visit.number] = visit
-        elif whole and _may_end_before(reading, visit, whole):
-            return None
+        if visit.name == _CONCATENATE:
+            joined[visit.number] = _last_begins(reading, visit)
+        elif visit.first in joined:
+            begins = joined[visit.first]
+            if visit.name == _RESHAPE:
+                joined[visit.number] = None
+            elif visit.name != _SLICE or begins is None or _ends_at(reading, visit, *begins):
+                return None
     return False
 
 
-def _may_end_before(reading: Reading, part: Visit, whole: Visit) -> bool:
-    """Say whether a part of a value may end where the last operand of a concatenation begins."""
+def _last_begins(reading: Reading, whole: Visit) -> tuple[int, int] | None:
+    """Return in which dimension, and where in it, the last operand of a concatenation begins."""
     last = next(reversed(reading.flow.operands(whole)), None)
-    if part.name != _SLICE or whole.name != _CONCATENATE or last is None:
-        return True
-    sizes = _shape(reading, whole), _shape(reading, part)
-    added = reading.dimensions(reading.flow.type(last))
+    added = None if last is None else reading.dimensions(reading.flow.type(last))
     along = reading.value(whole.operation, "dimension").get("value")
-    ends = repeated(reading.numbers(part.operation, "limit_indices"), len(sizes[0]))
-    if not isinstance(along, int) or added is None or not all(along < len(one) for one in sizes):
-        return True
-    in_one_piece = math.prod(sizes[1][:along]) == 1
-    return in_one_piece and ends[along] == sizes[0][along] - added[along]
+    shape = _shape(reading, whole)
+    if added is None or not isinstance(along, int):
+        return None
+    fits = 0 <= along < min(len(shape), len(added))
+    return (along, shape[along] - added[along]) if fits else None
+
+
+def _ends_at(reading: Reading, part: Visit, along: int, begins: int) -> bool:
+    """Say whether a slice ends there in a dimension, and lies in one piece."""
+    shape = _shape(reading, part)
+    ends = repeated(reading.numbers(part.operation, "limit_indices"), len(shape))
+    return math.prod(shape[:along]) == 1 and [*ends[along : along + 1]] == [begins]
 
 
 def _pads_what_it_cuts(reading: Reading) -> bool | None:
