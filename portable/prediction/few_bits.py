@@ -40,6 +40,8 @@ _ROUNDING = ELEMENTWISE - _GIVING - kinds("abs negate select") | kinds(
     "batch_norm_grad batch_norm_inference batch_norm_training convolution dot dot_general"
     " dynamic_conv dynamic_iota einsum fft iota reduce_precision rng unary_einsum"
 )
+# What may give a negative number of positive ones: f8E8M0FNU has none.
+_TO_NEGATIVE = kinds("cosine log negate sine subtract tan")
 
 
 def _used(reading: Reading, *names: str) -> Iterator[Visit]:
@@ -71,6 +73,13 @@ def _computes(elements: Collection[str], *names: str) -> FormRule:
         )
 
     return FormRule(find, (types(elements), ops(*names)))
+
+
+def _makes_negative_exponents(reading: Reading) -> bool | None:
+    """Find perhaps an op of constants that gives a negative number, of a type without any."""
+    made = (visit for visit in _used(reading, *_TO_NEGATIVE) if visit.number in reading.folded)
+    types_ = (reading.element(type_) for visit in made for type_ in visit.operation.results)
+    return None if _EXPONENT in types_ else False
 
 
 def _reads_nan(reading: Reading) -> bool | None:
@@ -107,6 +116,10 @@ FEW_BITS: dict[str, FormRule] = {
         _orders_exponents, (types([_EXPONENT]), ops(*_ORDERING))
     ),
     "op that rounds to f8E8M0FNU": _computes({_EXPONENT}, *_ROUNDING),
+    "negate of f8E8M0FNU": weaken(_computes({_EXPONENT}, "vhlo.negate")),
+    "op of constants that may give a negative f8E8M0FNU": FormRule(
+        _makes_negative_exponents, (types([_EXPONENT]), ops(*_TO_NEGATIVE)), across=True
+    ),
     # Perhaps to the least normal one, from below.
     "op that rounds to a float of a byte": weaken(_computes(F8 - {_EXPONENT}, *_ROUNDING)),
     # Perhaps of less than -6.
