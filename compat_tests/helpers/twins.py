@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from portable.prediction.form import ELEMENTWISE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["OLDER", "made_dynamic", "made_mapped", "made_older"]
+__all__ = ["TWINS", "made"]
 
 # What the op of dynamic shapes is called, and the attributes that are operands of it; the sizes of
 # the result where there are none.
@@ -32,11 +33,12 @@ _DYNAMIC: dict[str, tuple[str, tuple[str, ...]]] = {
 _BY_ELEMENT = frozenset(one.removeprefix("vhlo.") for one in ELEMENTWISE)
 
 
-def made_dynamic(text: str) -> str | None:
-    """Put ops of dynamic shapes in the place of all that have static twins.
+def made(text: str, name: str) -> str | None:
+    """Put another op in the place of all that it says the same as.
 
     Args:
         text: A program.
+        name: Which of `TWINS`.
 
     Returns:
         The program; None where it has no such op.
@@ -44,44 +46,7 @@ def made_dynamic(text: str) -> str | None:
     Raises:
         LibraryError: It is of no Version that this jaxlib has.
     """
-    return _changed(text, _to_dynamic)
-
-
-def made_mapped(text: str) -> str | None:
-    """Put a map of scalars in the place of each op in a function that is by element.
-
-    Args:
-        text: A program.
-
-    Returns:
-        The program; None where it has no such op.
-
-    Raises:
-        LibraryError: It is of no Version that this jaxlib has.
-    """
-    return _changed(text, _to_map)
-
-
-def made_older(text: str, name: str) -> str | None:
-    """Put an op of an older name in the place of all that say the same.
-
-    Args:
-        text: A program.
-        name: Which of `OLDER`.
-
-    Returns:
-        The program; None where it has no such op.
-
-    Raises:
-        LibraryError: It is of no Version that this jaxlib has.
-    """
-    same, put = OLDER[name]
-
-    def change(op: Any) -> bool:
-        # No older op has an algorithm.
-        return op.name == same and "algorithm" not in op.attributes and put(op)
-
-    return _changed(text, change)
+    return _changed(text, TWINS[name])
 
 
 def _changed(text: str, change: Callable[[Any], bool]) -> str | None:
@@ -195,12 +160,20 @@ def _to_broadcast(op: Any) -> bool:
     return _replace(op, "stablehlo.broadcast", [*op.operands], {"broadcast_sizes": sizes})
 
 
-OLDER: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "dot": ("stablehlo.dot_general", _to_dot),
-    "einsum": ("stablehlo.dot_general", _to_einsum),
-    "broadcast": ("stablehlo.broadcast_in_dim", _to_broadcast),
+def _to_older(same: str, put: Callable[[Any], bool], op: Any) -> bool:
+    # No older op has an algorithm.
+    return op.name == same and "algorithm" not in op.attributes and put(op)
+
+
+TWINS: dict[str, Callable[[Any], bool]] = {
+    "dynamic": _to_dynamic,
+    "mapped": _to_map,
+    "dot": partial(_to_older, "stablehlo.dot_general", _to_dot),
+    "einsum": partial(_to_older, "stablehlo.dot_general", _to_einsum),
+    "broadcast": partial(_to_older, "stablehlo.broadcast_in_dim", _to_broadcast),
 }
-"""Ops of older names, each with the op that says the same, and what puts it in the place of one."""
+"""Ops of dynamic shapes, a map of one op, and ops of older names: what puts each in the place of an
+op that says the same."""
 
 
 def _constant(sizes: Any) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
 from compat_tests.helpers.eras import versions
 from compat_tests.helpers.matrices import ARTIFACTS
-from compat_tests.helpers.twins import OLDER, made_dynamic, made_mapped, made_older
+from compat_tests.helpers.twins import TWINS, made
 from portable import PortableError, pin, predict
 from portable.artifact import Artifact
 from portable.bindings import LibraryError, find
@@ -31,14 +31,14 @@ _TARGETS = ("0.9.0", "1.9.0", "1.13.0")
 
 
 @cache
-def _made(change: Callable[[str], str | None]) -> dict[str, tuple[Artifact, Artifact]]:
+def _made(change: str) -> dict[str, tuple[Artifact, Artifact]]:
     """Return artifacts with plain ops, each with that with the others, by their names."""
     library, found = find("jaxlib"), {}
     for path in sorted(ARTIFACTS.glob("*.mlir.bc")):
         before = Artifact.load(path)
         context = library.context()
         try:
-            text = change(str(library.deserialize(before.data, context)))
+            text = made(str(library.deserialize(before.data, context)), change)
         except LibraryError:  # of newer StableHLO than this jaxlib has, or refused by it
             continue
         for target in _TARGETS if text else ():
@@ -51,21 +51,16 @@ def _made(change: Callable[[str], str | None]) -> dict[str, tuple[Artifact, Arti
     return found
 
 
-_CHANGES = {
-    "dynamic": made_dynamic,
-    "mapped": made_mapped,
-    **{name: partial(made_older, name=name) for name in OLDER},
-}
 _COUNTS = {"dynamic": 100, "mapped": 300, "dot": 20, "einsum": 25, "broadcast": 20}
 
 
-@pytest.mark.parametrize("change", _CHANGES)
+@pytest.mark.parametrize("change", TWINS)
 def test_an_op_is_seen_as_the_plain_one(change: str) -> None:
     """Each form that an artifact has, or may have, its twin may have too."""
-    made = _made(_CHANGES[change])
-    assert len(made) > _COUNTS[change]
+    twins = _made(change)
+    assert len(twins) > _COUNTS[change]
     lost = {}
-    for name, (before, after) in made.items():
+    for name, (before, after) in twins.items():
         has = examine(after).forms
         forms = {form for form, found in examine(before).forms.items() if found is not False}
         if missing := {form for form in forms - _WRITTEN if has[form] is False}:
@@ -98,7 +93,7 @@ def test_two_that_differ_in_what_they_take_alone_are_both_seen(
     assert examine(artifact).forms["gather by indices that may be out of bounds"] is has
 
 
-@pytest.mark.parametrize("change", _CHANGES)
+@pytest.mark.parametrize("change", TWINS)
 @pytest.mark.parametrize("version", versions("0.4.30", "0.5.3", "0.12.0.1"))
 def test_a_release_compiles_what_it_is_predicted_to(
     version: str, change: str, release: Callable[[str], Environment]
@@ -107,7 +102,7 @@ def test_a_release_compiles_what_it_is_predicted_to(
     name = f"jaxlib {version}"
     refused, seen = [], 0
     with find_executor("pjrt", release(name)) as executor:
-        for program, (_, artifact) in _made(_CHANGES[change]).items():
+        for program, (_, artifact) in _made(change).items():
             if not predict(artifact, name, stage=Stage.COMPILE).compatible:
                 continue
             seen += 1

@@ -265,7 +265,7 @@ def _returns_updated(*, computed: bool) -> FormRule:
             elif visit.name in _UPDATED:
                 taken.update(itertools.compress(values[: _UPDATED[visit.name]], counts))
             else:
-                return any(value in taken for value in itertools.compress(values, counts))
+                return not taken.isdisjoint(itertools.compress(values, counts))
         return False
 
     return FormRule(find, (ops(*_UPDATED),), across=True)

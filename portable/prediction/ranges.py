@@ -10,6 +10,7 @@ import math
 import operator
 from typing import TYPE_CHECKING, TypeAlias
 
+from portable.bytecode.layouts import VHLO, widths
 from portable.prediction.computing import WHOLE
 from portable.prediction.estimates import Estimates
 from portable.prediction.form import kinds, taken, takes_its_opposite
@@ -200,10 +201,6 @@ def _known(ends: Ends) -> Ends | None:
     return None if ends == ANY else ends
 
 
-def _bits(element: str) -> int:
-    return int(element.removesuffix("_v1").lstrip("ui"))
-
-
 def _whole_type(element: str) -> Ends:
     """Return the ends of a type of integers, or of booleans."""
     if element == _BOOLEAN:
@@ -211,7 +208,7 @@ def _whole_type(element: str) -> Ends:
     if element not in WHOLE:
         return ANY
     is_signed = element.startswith("i")
-    most = (1 << _bits(element) - is_signed) - 1
+    most = (1 << widths(VHLO)[element] - is_signed) - 1
     return (-most - 1) * is_signed, most
 
 
@@ -330,12 +327,12 @@ def _shifted(_: Ends, y: Ends, element: str) -> Ends:
     """Return what is left of bits that are all shifted out: zero."""
     if element not in WHOLE:
         return ANY
-    return _ZERO if y[0] >= _bits(element) or y[1] < 0 else ANY
+    return _ZERO if y[0] >= widths(VHLO)[element] or y[1] < 0 else ANY
 
 
 def _counted_bits(_: Ends, element: str) -> Ends:
     """Return how many bits of an integer may be counted: from none to all of its type."""
-    return (0, _bits(element)) if element in WHOLE else ANY
+    return (0, widths(VHLO)[element]) if element in WHOLE else ANY
 
 
 def _rounded(x: Ends, _: str) -> Ends:
@@ -357,8 +354,8 @@ _COMPUTING: dict[tuple[str, int], Callable[..., Ends]] = {
         ("add", 2, _by_ends(operator.add)),
         ("and", 2, _bits_of_both),
         ("ceil", 1, _by_ends(math.ceil)),
-        ("count_leading_zeros", 1, _counted_bits),
         ("clamp", _CLAMPED, _by_ends(_clamp)),
+        ("count_leading_zeros", 1, _counted_bits),
         ("divide", 2, _quotient),
         ("floor", 1, _by_ends(math.floor)),
         ("maximum", 2, _by_ends(max)),

@@ -127,8 +127,8 @@ _REMAINDER = "vhlo.remainder"
 _MAKING_NAN = kinds("divide log power remainder rsqrt sqrt")
 _FLOATING = ("f", "bf")
 _EXPONENTIALS = kinds("exponential exponential_minus_one logistic")
-# The element types whose exponentials of NaN are another number, or were once of one release.
 _LOGISTIC, _UP_TO_F32 = "vhlo.logistic", frozenset({"bf16_v1", "f16_v1", "f32_v1"})
+# The element types whose exponentials of NaN are another number, or were once of one release.
 _RAISED = {
     _EXPONENTIAL: _UP_TO_F32,
     "vhlo.exponential_minus_one": _UP_TO_F32,
@@ -547,8 +547,9 @@ def _raises_e_to_nan(
         for visit in reading.walk.of(raised):
             kind = reading.kinds[visit.operation.name]
             element = _result(reading, visit)
-            constant = any(map(visit.constant, visit.sources)) and element not in unfolded
-            if element not in raised[kind] or constant:
+            if element not in raised[kind]:
+                continue
+            if element not in unfolded and any(map(visit.constant, visit.sources)):
                 continue
             if not reading.nan.isdisjoint(reading.flow.operands(visit)):
                 return None
