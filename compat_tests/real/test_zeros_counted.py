@@ -38,6 +38,22 @@ def _programs() -> Iterator[str]:
             yield f"%v = stablehlo.{op} {operands} : {_T}"
     yield f"%v = stablehlo.reverse %n, dims = [0] : {_T}"
     yield f"%v = stablehlo.clamp %a, %c, %b : {_T}"
+    yield f"%v = stablehlo.multiply %a, %s : {_T}"
+    for taken in ("%a", "%c", "%n", "%z", "%s"):
+        yield f"%w, %v = stablehlo.optimization_barrier %b, {taken} : {_T}, {_T}"
+        yield f"%v = func.call @same({taken}) : ({_T}) -> {_T}"
+        yield f"%v = func.call @less({taken}, %a) : ({_T}, {_T}) -> {_T}"
+        yield f"%v = stablehlo.select %p, {taken}, %b : tensor<4xi1>, {_T}"
+        yield f"%v = stablehlo.dynamic_slice {taken}, %i, sizes = [4] : ({_T}, tensor<i32>) -> {_T}"
+        yield f"""%w, %v = "stablehlo.sort"(%b, {taken}) <{{dimension = 0 : i64}}> ({{
+          ^bb0(%0: tensor<i32>, %1: tensor<i32>, %2: tensor<i32>, %3: tensor<i32>):
+            %4 = stablehlo.compare LT, %0, %1 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %4 : tensor<i1> }}) : ({_T}, {_T}) -> ({_T}, {_T})"""
+        yield f"""%v = "stablehlo.all_gather"({taken}) <{{all_gather_dim = 0 : i64,
+          replica_groups = dense<0> : tensor<1x1xi64>}}> : ({_T}) -> {_T}"""
+        for matrix in ("%ms", "%mz", "%m"):
+            yield f"""%v = stablehlo.dot_general {matrix}, {taken}, contracting_dims = [1] x [0]
+              : (tensor<4x4xi32>, {_T}) -> {_T}"""
     yield f"%v = stablehlo.select %p, %a, %c : tensor<4xi1>, {_T}"
 
 
@@ -54,9 +70,20 @@ def test_zeros_are_counted_as_predicted(
     with find_executor("pjrt", release(name)) as executor:
         for made in _programs():
             artifact = pin(
-                f"""func.func @main(%a: {_T}, %b: {_T}, %p: tensor<4xi1>) -> ({_T}, {_T}) {{
+                f"""func.func private @same(%0: {_T}) -> {_T} {{
+                  return %0 : {_T} }}
+                func.func private @less(%0: {_T}, %1: {_T}) -> {_T} {{
+                  %2 = stablehlo.subtract %0, %1 : {_T}
+                  return %2 : {_T} }}
+                func.func @main(%a: {_T}, %b: {_T}, %p: tensor<4xi1>, %i: tensor<i32>)
+                    -> ({_T}, {_T}) {{
                   %c = stablehlo.constant dense<-1> : {_T}
                   %z = stablehlo.constant dense<0> : {_T}
+                  %s = stablehlo.constant dense<[0, -1, 2, 0]> : {_T}
+                  %m = stablehlo.constant dense<-1> : tensor<4x4xi32>
+                  %mz = stablehlo.constant dense<0> : tensor<4x4xi32>
+                  %ms = stablehlo.constant dense<[[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0],
+                    [1, 0, 2, 0]]> : tensor<4x4xi32>
                   %n = stablehlo.not %a : {_T}
                   {made}
                   %k = stablehlo.optimization_barrier %v : {_T}
@@ -64,7 +91,7 @@ def test_zeros_are_counted_as_predicted(
                   return %k, %r : {_T}, {_T} }}""",
                 "0.9.0",
             ).artifact
-            given = [_A, _B, np.array([True, False, True, False])]
+            given = [_A, _B, np.array([True, False, True, False]), np.int32(0)]
             value, found = executor.compile(artifact).run(given)
             is_right = found.tolist() == _zeros(value)
             if predict(artifact, name, stage=Stage.EXECUTE).compatible:

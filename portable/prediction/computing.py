@@ -29,7 +29,7 @@ from portable.prediction.form import (
 from portable.releases import capability
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from portable.bytecode.operations import Head, OpSignature, Source
     from portable.prediction.flow import Value
@@ -115,11 +115,6 @@ _ALIKE = kinds(
     " shift_left shift_right_arithmetic shift_right_logical subtract xor"
 )
 _ON_SIGNED = kinds("abs reduce select_and_scatter sign sort")
-# What gives another number for each that it takes beside constants.
-_VARYING = kinds(
-    "add bitcast_convert broadcast_in_dim negate not reshape reverse subtract transpose xor"
-)
-_MOST_ARGUMENTS = 4
 # Those that return what they take in another shape.
 _RESHAPED = kinds("broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose")
 # What makes another iota of one, and what is left out, or replaced by its operand, in many cases.
@@ -569,31 +564,7 @@ def _counts_zeros_of_a_constant(reading: Reading) -> bool | None:
             perhaps += (one for (least, _), one in itertools.islice(operands, 1) if least < 0)
         elif reading.ends(constant)[0] < 0:
             return True
-    varying = _varying(reading) if perhaps else {}
-    folded = any(not reading.flow.is_argument(one) and one[0] not in varying for one in perhaps)
-    return None if folded else False
-
-
-def _varying(reading: Reading) -> Mapping[int, frozenset[Value]]:
-    """Return ops whose result is another one for each of some arguments of the program, and these.
-
-    Each takes what varies with different arguments: none can be folded.
-    """
-    flow = reading.flow
-    found: dict[int, frozenset[Value]] = {}
-    for visit in reading.walk.of(_VARYING | _ALIKE):
-        behind: list[frozenset[Value]] = []
-        for value in flow.operands(visit):
-            if value[0] not in visit.constants:
-                one = frozenset({value}) if flow.is_argument(value) else found.get(value[0])
-                behind.append(one or frozenset())
-            elif reading.kinds[visit.operation.name] not in _VARYING:
-                behind.append(frozenset())
-        together = frozenset().union(*behind)
-        apart = sum(map(len, behind)) == len(together) <= _MOST_ARGUMENTS
-        if behind and all(behind) and apart:
-            found[visit.number] = together
-    return found
+    return None if perhaps and not all(map(reading.varying.at, perhaps)) else False
 
 
 def _tests_constants(reading: Reading) -> bool | None:

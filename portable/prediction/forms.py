@@ -79,6 +79,7 @@ from portable.prediction.summed import SUMMED
 from portable.prediction.unneeded import UNNEEDED
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
+from portable.prediction.varying import Varying
 from portable.prediction.verified import VERIFIED
 from portable.prediction.walk import CONSTANT, MOST_KEPT, Walk
 from portable.releases import advisories
@@ -281,6 +282,11 @@ class Reading:
     def ranges(self) -> Bounds:
         """Between which numbers the values are, whatever the arguments are."""
         return Bounds(self)
+
+    @cached_property
+    def varying(self) -> Varying:
+        """The arguments with which values vary, so that nothing can fold them."""
+        return Varying(self)
 
     @cached_property
     def finite(self) -> Magnitudes:
@@ -493,7 +499,7 @@ class Reading:
 
 
 # What holds something for each value, and is computed again on use.
-_FOLLOWING = ("finite", "flow", "magnitudes", "ranges")
+_FOLLOWING = ("finite", "flow", "magnitudes", "ranges", "varying")
 _ALL_SET, _PACKED = 0xFF, 8
 _TF32_BYTES = 4
 # The ops that have several booleans as an attribute, and its name.

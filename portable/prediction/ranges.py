@@ -32,13 +32,12 @@ ANY = (-math.inf, math.inf)
 
 _COMPARE, _CONSTANT, _CONVERT = "vhlo.compare", "vhlo.constant", "vhlo.convert"
 _IOTA, _SIZE = "vhlo.iota", "vhlo.get_dimension_size"
-_ADD, _SELECT, _SORT = "vhlo.add", "vhlo.select", "vhlo.sort"
-# What gives numbers of its first operand, and of all.
+_ADD, _SELECT = "vhlo.add", "vhlo.select"
+# What gives numbers of its first operand, and of any.
 _TAKING = kinds("dynamic_slice gather torch_index_select")
-_PASSING = kinds(
-    "broadcast broadcast_in_dim concatenate optimization_barrier pad reshape reverse slice"
-    " transpose"
-)
+_PASSING = kinds("broadcast broadcast_in_dim concatenate pad reshape reverse slice transpose")
+# What gives numbers of each operand.
+_EACH = kinds("all_gather all_to_all optimization_barrier sort")
 _BOOLEAN = "bool_v1"
 _CLAMPED = len(("min", "operand", "max"))
 _SIDES = ("lhs", "rhs")
@@ -80,7 +79,7 @@ class Bounds(Estimates["Ends"]):
 
     def _given(self, visit: Visit) -> Sequence[Ends | None]:
         kind, results = self._reading.kinds[visit.operation.name], visit.operation.results
-        if kind == _SORT:
+        if kind in _EACH:
             return [*map(_known, self.of(visit)[: len(results)])]
         if not results or results[1:]:
             return []
@@ -315,7 +314,10 @@ def _all_bits(element: str) -> Ends:
 
 
 def _inverted(x: Ends, element: str) -> Ends:
-    return (1 - x[1], 1 - x[0]) if element == _BOOLEAN else ANY
+    if element not in WHOLE | {_BOOLEAN}:
+        return ANY
+    both = sum(_whole_type(element))  # of a number and its complement
+    return both - x[1], both - x[0]
 
 
 def _power(x: Ends, y: Ends, element: str) -> Ends:
@@ -380,6 +382,7 @@ _COMPUTED = (
     | _TAKING
     | _CANCELLING
     | _DENYING
-    | {_COMPARE, _CONSTANT, _CONVERT, _IOTA, _SELECT, _SIZE, _SORT}
+    | _EACH
+    | {_COMPARE, _CONSTANT, _CONVERT, _IOTA, _SELECT, _SIZE}
     | {kind for kind, _ in _COMPUTING}
 )

@@ -1,0 +1,95 @@
+"""Which values no compiler can fold: they are another number for each that an argument may be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from portable.prediction.computing import WHOLE
+from portable.prediction.estimates import Estimates
+from portable.prediction.form import kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portable.prediction.flow import Value
+    from portable.prediction.walk import Visit
+
+    Arguments: TypeAlias = frozenset[Value]
+
+__all__ = ["Varying"]
+
+# What gives, for each operand, what it is, elsewhere; and of the first alone.
+_EACH = kinds("all_gather all_to_all optimization_barrier sort")
+_FIRST = kinds(
+    "abs bitcast_convert broadcast broadcast_in_dim convert dynamic_slice gather negate not reshape"
+    " reverse sign slice torch_index_select transpose"
+)
+# What varies where all operands do, beside constants too, and beside those that are not zero.
+_TOGETHER = kinds(
+    "and clamp compare concatenate divide maximum minimum or pad power remainder shift_left"
+    " shift_right_arithmetic shift_right_logical"
+)
+_BESIDE = kinds("add subtract xor")
+_MULTIPLIED = kinds("multiply")
+_SUMMED = kinds("convolution dot dot_general dynamic_conv einsum")
+_SELECT = "vhlo.select"
+_COMPUTED = _EACH | _FIRST | _TOGETHER | _BESIDE | _MULTIPLIED | _SUMMED | {_SELECT}
+_TWO = 2
+_MOST_ARGUMENTS = 4
+_NONE: Arguments = frozenset()
+
+
+class Varying(Estimates["Arguments"]):
+    """The arguments of the program with which values vary; none where they may not.
+
+    Two that vary with different arguments vary together, whatever is computed of both: x - y does
+    where x - x does not.
+
+    Args:
+        reading: An artifact's ops.
+    """
+
+    @property
+    def computed(self) -> frozenset[str]:
+        """The ops of whose results something may be known."""
+        return _COMPUTED
+
+    def at(self, value: Value) -> Arguments:
+        """Return the arguments with which a value varies."""
+        known = self._known.get(value, _NONE)
+        return frozenset({value}) if self._reading.flow.is_argument(value) else known
+
+    def _joined(self, ones: Sequence[Arguments]) -> Arguments | None:
+        together = _NONE.union(*ones)
+        return together if ones and all(ones) and len(together) <= _MOST_ARGUMENTS else None
+
+    def _given(self, visit: Visit) -> Sequence[Arguments | None]:
+        kind, taken = self._reading.kinds[visit.operation.name], self.of(visit)
+        if kind in _EACH:
+            return [one or None for one in taken[: len(visit.operation.results)]]
+        if kind in _FIRST:
+            return [one or None for one in taken[:1]]
+        if kind == _SELECT:
+            return [self._joined(taken[1:])]
+        if kind in _SUMMED:
+            taken = taken[:_TWO]
+        operands = self._reading.flow.operands(visit)
+        varying = [
+            one
+            for one, value in zip(taken, operands, strict=False)
+            if one or not self._is_left(kind, visit, value)
+        ]
+        together = self._joined(varying)
+        apart = together is not None and len(together) == sum(map(len, varying))
+        return [together if apart else None]
+
+    def _is_left(self, kind: str, visit: Visit, value: Value) -> bool:
+        """Say whether an operand is a constant beside which another makes all of the result."""
+        constant = visit.constants.get(value[0])
+        if constant is None or kind in _BESIDE:
+            return constant is not None
+        reading = self._reading
+        if kind not in _MULTIPLIED | _SUMMED or reading.element(constant.results[0]) not in WHOLE:
+            return False
+        least, most = reading.ends(constant)
+        return (least, most) != (0, 0) if kind in _SUMMED else not least <= 0 <= most
