@@ -149,6 +149,43 @@ def test_it_is_numpy_s_where_it_is_assumed(
     assert depends or engine == "pjrt"
 
 
+_SLICES = {
+    "dynamic_slice": "stablehlo.dynamic_slice %x, %i, sizes = [4] : (tensor<104xi32>, {index})",
+    "dynamic_update_slice": "stablehlo.dynamic_update_slice %x, %u, %i"
+    " : (tensor<104xi32>, tensor<4xi32>, {index})",
+}
+
+
+@pytest.mark.parametrize(("index", "dtype"), [("i8", "int8"), ("i16", "int16"), ("ui64", "uint64")])
+@pytest.mark.parametrize("op", _SLICES)
+def test_slices_in_bounds_are_numpy_s(
+    op: str, index: str, dtype: str, open_executor: Callable[..., Executor]
+) -> None:
+    """By every index that leaves room for all four; of others IREE takes other elements."""
+    gives = "tensor<4xi32>" if op == "dynamic_slice" else "tensor<104xi32>"
+    artifact = portable.pin(
+        f"""func.func @main(%x: tensor<104xi32>, %u: tensor<4xi32>, %i: tensor<{index}>)
+    -> {gives} {{
+  %r = {_SLICES[op].format(index=f"tensor<{index}>")} -> {gives}
+  return %r : {gives}
+}}""",
+        "0.9.0",
+    ).artifact
+    executable = open_executor("iree", _ENGINES["iree"]).compile(artifact)
+    x, u = np.arange(104, dtype=np.int32), np.full(4, -1, np.int32)
+    for start in range(101):
+        (found,) = executable.run([x, u, np.asarray(start, dtype)])
+        right = x.copy()
+        right[start : start + 4] = u
+        assert np.array_equal(found, right if op == "dynamic_update_slice" else x[start:][:4])
+    without, assumed = (
+        portable.predict(artifact, _ENGINES["iree"], stage=Stage.EXECUTE, assume=names)
+        for names in ([], ["in-bounds"])
+    )
+    assert without.holds(Stage.EXECUTE) is None
+    assert assumed.holds(Stage.EXECUTE)
+
+
 @pytest.mark.parametrize("engine", _ENGINES)
 def test_what_is_drawn_is_of_its_distribution(
     engine: str, open_executor: Callable[..., Executor]
