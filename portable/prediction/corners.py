@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.entries import Blob
@@ -13,7 +12,6 @@ from portable.features.devices import replicas_and_partitions
 from portable.prediction.flow import by_the_first
 from portable.prediction.form import (
     DYNAMIC_CONVOLUTIONS,
-    SCATTERS,
     FormRule,
     kinds,
     ops,
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["CORNERS", "UNSIGNED_INTEGERS", "as_written", "is_wide", "made_products", "sums_up"]
+__all__ = ["CORNERS", "UNSIGNED_INTEGERS", "as_written", "made_products", "sums_up"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
 _MANUAL = "sdy.manual_computation"
@@ -58,7 +56,6 @@ _CONVOLUTION, _REDUCE_WINDOW = "vhlo.convolution_v1", "vhlo.reduce_window_v1"
 _GROUPED = ("feature", "batch")
 # Over how many dimensions MLIR has a convolution that keeps strides and dilation as tensors.
 _NAMED = (2, 3)
-_SCATTERED = 3  # one operand, its indices and its updates
 # Collective ops that every device of a group has its own part in.
 _DIVIDING = (
     *("vhlo.all_gather_v1", "vhlo.all_gather_v2"),
@@ -93,59 +90,6 @@ def _states(reading: Reading) -> Iterator[tuple[OpSignature, int, str]]:
         sizes = reading.dimensions(state)
         if state is not None and sizes is not None:
             yield signature, math.prod(sizes), reading.element(state)
-
-
-def _into_a_scalar(*, several: bool) -> Callable[[Reading], bool]:
-    """Find a scatter into a scalar, of several updates or of any number."""
-
-    def found(reading: Reading) -> bool:
-        for signature in _used(reading, *SCATTERS):
-            types = signature.operand_types or ()
-            updates = types[len(types) // 2 + 1 :]
-            if reading.dimensions(types[0] if types else None) != []:
-                continue
-            if not several or any(reading.dimensions(one) not in ([], [1]) for one in updates):
-                return True
-        return False
-
-    return found
-
-
-def _without_components(reading: Reading) -> bool:
-    """Find a scatter whose indices have no components, so that all updates go to one place."""
-    return any(
-        not reading.numbers(signature, "scatter_dims_to_operand_dims")
-        for signature in _used(reading, *SCATTERS)
-    )
-
-
-def _scatters_to_one_place(reading: Reading) -> bool:
-    """Find a scatter of several single elements by indices without components."""
-    for one in _used(reading, *SCATTERS):
-        updates = reading.dimensions((one.operand_types or (None,))[-1]) or ()
-        inside = {*reading.numbers(one, "update_window_dims")}
-        if reading.numbers(one, "scatter_dims_to_operand_dims"):
-            continue
-        if math.prod(updates) > 1 == math.prod([updates[at] for at in inside if at < len(updates)]):
-            return True
-    return False
-
-
-def _scatters_behind(reading: Reading) -> bool | None:
-    """Find a scatter by indices of several components, with a dimension before one of theirs.
-
-    Perhaps one is such that has batching dimensions, which become components of the indices.
-    """
-    perhaps = False
-    for one in _used(reading, *SCATTERS):
-        chosen = {*reading.numbers(one, "scatter_dims_to_operand_dims")}
-        batching = {*reading.numbers(one, "input_batching_dims")}
-        dimensions = chosen | batching
-        if len(dimensions) > 1 and dimensions != {*range(len(dimensions))}:
-            if not batching:
-                return True
-            perhaps = True
-    return None if perhaps else False
 
 
 def _from_the_end(first: int) -> Callable[[Reading], bool]:
@@ -303,67 +247,6 @@ def _has_words(asked: Callable[[float], bool]) -> FormRule:
         )
 
     return FormRule(find, (ops(_BITS),))
-
-
-def _scatters_over_the_edge(reading: Reading) -> bool | None:
-    """Find perhaps a scatter of windows that begin inside and end outside of what they change.
-
-    Only what is outside is to be left out; XLA leaves the whole window out. Constant indices are
-    taken for right.
-    """
-    wide = {like(one) for one in reading.of(*SCATTERS) if is_wide(reading, one)}
-    for visit in reading.walk.of(SCATTERS) if wide else ():
-        if like(visit.operation) in wide and visit.sources:
-            indices = visit.sources[len(visit.sources) // 2]
-            if indices is None or indices[0] not in reading.settled:
-                return None
-    return False
-
-
-def is_wide(reading: Reading, scatter: OpSignature) -> bool:
-    """Say whether windows have several elements in a dimension that indices choose in.
-
-    Args:
-        reading: An artifact's ops.
-        scatter: The op.
-    """
-    updates = reading.dimensions((scatter.operand_types or (None,))[-1])
-    numbers = functools.partial(reading.numbers, scatter)
-    gone = {*numbers("inserted_window_dims"), *numbers("input_batching_dims")}
-    chosen = numbers("scatter_dims_to_operand_dims")
-    # Where a window dimension is in the updates, by how many dimensions before it have none.
-    before = sorted(gone)
-    places = (at - bisect_left(before, at) for at in chosen if at not in gone)
-    inside = numbers("update_window_dims")
-    found = (inside[place] for place in places if place < len(inside))
-    return any(updates and at < len(updates) and updates[at] > 1 for at in found)
-
-
-def _scatters_parts(reading: Reading) -> bool | None:
-    """Find a scatter of windows of several elements in a dimension that indices choose in.
-
-    Or of less than all of another dimension. Perhaps it is none where there is only one window,
-    which may become an update of a slice.
-    """
-    perhaps = False
-    for one in _used(reading, *SCATTERS):
-        types = one.operand_types or (None,)
-        operand, updates = reading.dimensions(types[0]), reading.dimensions(types[-1])
-        if operand is None or updates is None:
-            continue
-        numbers = functools.partial(reading.numbers, one)
-        gone = {*numbers("inserted_window_dims"), *numbers("input_batching_dims")}
-        chosen, inside = {*numbers("scatter_dims_to_operand_dims")}, numbers("update_window_dims")
-        sizes = [updates[at] for at in inside if at < len(updates)]
-        left = [at for at in range(len(operand)) if at not in gone]
-        if any(
-            size != (1 if at in chosen else operand[at])
-            for at, size in zip(left, sizes, strict=False)
-        ):
-            if math.prod(updates[at] for at in {*range(len(updates))}.difference(inside)) != 1:
-                return True
-            perhaps = True
-    return None if perhaps else False
 
 
 def _is_stable(reading: Reading) -> bool | None:
@@ -753,16 +636,6 @@ CORNERS: dict[str, FormRule] = {
         lambda count: count not in (2, 3)
     ),
     "rng_bit_generator with a state of three words": _has_words(lambda count: count == 3),
-    "scatter of several operands": FormRule(
-        lambda reading: any(
-            len(one.operand_types or ()) > _SCATTERED for one in _used(reading, *SCATTERS)
-        ),
-        (ops(*SCATTERS),),
-    ),
-    "scatter of windows that may be partly out of bounds": FormRule(
-        _scatters_over_the_edge, (ops(*SCATTERS),)
-    ),
-    "scatter of windows that are part of a dimension": FormRule(_scatters_parts, (ops(*SCATTERS),)),
     "stable sort of several operands": FormRule(_is_stable, (ops(_SORT),)),
     "convolution whose window fits once because of its stride, and leaves elements over": (
         _fits_once(_CONVOLUTION)
@@ -801,17 +674,6 @@ CORNERS: dict[str, FormRule] = {
     "compare of complex numbers by their order": _COMPLEX_ORDER,
     # Some compilers take what is computed, and no arguments.
     "compare of complex numbers by their order that may be of arguments": weaken(_COMPLEX_ORDER),
-    "scatter by indices into several dimensions that are not the first ones": FormRule(
-        _scatters_behind, (ops(*SCATTERS),)
-    ),
-    "scatter into a scalar": FormRule(_into_a_scalar(several=False), (ops(*SCATTERS),)),
-    "scatter of several updates into a scalar": FormRule(
-        _into_a_scalar(several=True), (ops(*SCATTERS),)
-    ),
-    "scatter of several single elements by indices without components": FormRule(
-        _scatters_to_one_place, (ops(*SCATTERS),)
-    ),
-    "scatter of indices without components": FormRule(_without_components, (ops(*SCATTERS),)),
     "sort of a dimension that is counted from the end": FormRule(_from_the_end(1), (ops(_SORT),)),
     "sort of a dimension before the last one that is counted from the end": FormRule(
         _from_the_end(2), (ops(_SORT),)

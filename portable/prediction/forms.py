@@ -67,6 +67,7 @@ from portable.prediction.products import DOT, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.ranges import Bounds
 from portable.prediction.returned import RETURNED
+from portable.prediction.scattered import SCATTERED
 from portable.prediction.signatures import FLOATS
 from portable.prediction.simplified import (
     SIMPLIFIED,
@@ -902,6 +903,7 @@ FORMS: dict[str, FormRule] = {
     **COMPUTED,
     **CONSTANTS,
     **CORNERS,
+    **SCATTERED,
     **ENTRY,
     **FEW_BITS,
     **FUSED,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from portable.bytecode.operations import like
 from portable.prediction.computing import F8, WHOLE
 from portable.prediction.constants import is_one_number
-from portable.prediction.corners import is_wide
 from portable.prediction.flow import INSIDE
 from portable.prediction.form import (
     GATHERS,
@@ -23,6 +22,7 @@ from portable.prediction.form import (
 )
 from portable.prediction.ranges import ANY
 from portable.prediction.reduced import Reductions
+from portable.prediction.scattered import is_wide
 from portable.prediction.walk import CONSTANT
 
 if TYPE_CHECKING:

@@ -421,6 +421,24 @@ def _hands_on_a_constant(reading: Reading) -> bool | None:
     return False
 
 
+def _changes_one_number(reading: Reading) -> bool | None:
+    """Find perhaps a loop that changes what begins as one number, and what begins as no constant.
+
+    What it counts is neither. In which place of memory IREE keeps them was not found.
+    """
+    alike, same = functools.cache(functools.partial(is_one_number, reading)), given_back(reading)
+    for number, (asks, ends) in ends_of_loops(reading).items():
+        loop, count = reading.walk[number], _counted(reading, number, asks, ends)
+        begins = {
+            constant is not None and alike(constant)
+            for at, constant in enumerate(map(loop.constant, loop.sources))
+            if at != count and (number, at) not in same and (constant is None or alike(constant))
+        }
+        if len(begins) > 1:
+            return None
+    return False
+
+
 def _gives_what_is_computed_outside(reading: Reading) -> bool | None:
     """Find perhaps a loop of which a value is, from the second turn on, computed outside of it.
 
@@ -594,6 +612,9 @@ LOOPS: dict[str, FormRule] = {
     ),
     "loop that gives a constant of different numbers to another value that it carries": FormRule(
         _hands_on_a_constant, (ops(_WHILE),), across=True
+    ),
+    "loop that changes what begins as one number, and what begins as no constant": FormRule(
+        _changes_one_number, (ops(_WHILE),), across=True
     ),
     "loop that replaces what it carries by what is computed outside of it": FormRule(
         _gives_what_is_computed_outside, (ops(_WHILE),), across=True

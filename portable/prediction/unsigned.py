@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.operations import like
 from portable.prediction.form import GATHERS, FormRule, kinds, ops, types
 from portable.prediction.products import DOTS
+from portable.prediction.tensors import DYNAMIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,11 +106,18 @@ def _multiplies_widened(*products: str, both: bool) -> Callable[[Reading], bool 
 
 
 def _gathers_by_unsigned(reading: Reading) -> bool | None:
-    """Find perhaps a gather by single unsigned indices: those in the upper half are negative."""
-    for one in reading.of(*GATHERS):
-        indices = (*(one.operand_types or ())[1:2], None)[0]
-        single = len(reading.numbers(one, "start_index_map")) == 1
-        if single and indices is not None and reading.element(indices) in _BITS:
+    """Find perhaps a gather by single unsigned indices: those in the upper half are negative.
+
+    Not of what is no longer than the lower half: there such an index is out of bounds.
+    """
+    for visit in reading.walk.of(GATHERS):
+        gathered, indices = [*map(reading.flow.type, reading.flow.operands(visit)), None, None][:2]
+        chosen = reading.numbers(visit.operation, "start_index_map")
+        if indices is None or len(chosen) != 1:
+            continue
+        half = 1 << _BITS.get(reading.element(indices), 0) >> 1
+        length = [*(reading.dimensions(gathered) or ())[chosen[0] :], DYNAMIC][0]
+        if half and reading.ranges.of(visit)[1][1] >= half and (length > half or length < 0):
             return None
     return False
 
