@@ -277,12 +277,16 @@ class _Window(NamedTuple):
     padding: int
     result: int
 
-    @property
-    def fits_once(self) -> bool:
-        """Whether it would stand elsewhere too, were it not for its stride."""
+    def fits_once(self, *, spread: bool) -> bool:
+        """Say whether it would stand elsewhere too, were it not for its stride.
+
+        Args:
+            spread: Whether its own elements may be apart.
+        """
         whole = (self.base - 1) * self.base_spread + 1 + self.padding
-        alone = self.result == 1 < self.stride and self.spread == 1
-        return alone and 1 < self.size < whole
+        covered = (self.size - 1) * self.spread + 1
+        alone = self.result == 1 < self.stride and (spread or self.spread == 1)
+        return alone and 1 < covered < whole
 
 
 def _windows(reading: Reading, one: OpSignature) -> Iterator[_Window]:
@@ -401,17 +405,52 @@ def _truths(reading: Reading, one: OpSignature, name: str, count: int) -> list[b
 
 
 def _fits_once(op: str) -> FormRule:
-    """Find a window of an op that fits once over more than it covers."""
+    """Find a window of an op that fits once over more than it covers.
+
+    In groups its elements may be apart.
+    """
 
     def find(reading: Reading) -> bool:
         return any(
-            window.fits_once
+            window.fits_once(spread=groups != [1, 1] and op == _CONVOLUTION)
             for one in _used(reading, op)
             if one.results
+            for groups in [_groups(reading, one)]
             for window in _windows(reading, one)
         )
 
     return FormRule(find, (ops(op),))
+
+
+def _groups(reading: Reading, one: OpSignature) -> Sequence[object]:
+    """Return in how many groups of features and of batches a convolution is."""
+    return [reading.value(one, f"{of}_group_count").get("value") for of in _GROUPED]
+
+
+def _parts_of_features(reading: Reading, one: OpSignature) -> int:
+    """Return how many features each group of features of a convolution takes; 0 where it has one.
+
+    The first of `_GROUPED` counts them.
+    """
+    kernel = reading.dimensions((*(one.operand_types or ())[1:2], None)[0]) or ()
+    at = reading.value(one, "kernel_input_feature_dimension").get("value")
+    if _groups(reading, one)[0] == 1 or not isinstance(at, int) or not 0 <= at < len(kernel):
+        return 0
+    return kernel[at]
+
+
+def _groups_without_space(reading: Reading) -> bool:
+    """Find a convolution in groups of several features, over no dimension."""
+    return any(
+        _parts_of_features(reading, one) > 1
+        and not reading.numbers(one, "input_spatial_dimensions")
+        for one in _used(reading, _CONVOLUTION)
+    )
+
+
+def _reverses_each(reading: Reading) -> bool:
+    """Find a convolution of each feature by itself, with a reversed window."""
+    return any(_parts_of_features(reading, one) == 1 for one, _ in _turned(reading))
 
 
 def _moves_by_one(reading: Reading) -> bool:
@@ -420,8 +459,11 @@ def _moves_by_one(reading: Reading) -> bool:
     One without elements is removed before it is compiled.
     """
     for one in _used(reading, _CONVOLUTION):
-        groups = [reading.value(one, f"{of}_group_count").get("value") for of in _GROUPED]
-        if not one.results or groups != [1, 1] or reading.content.pool.count(one.results[0]) == 0:
+        if (
+            not one.results
+            or _groups(reading, one) != [1, 1]
+            or reading.content.pool.count(one.results[0]) == 0
+        ):
             continue
         windows = [*_windows(reading, one)]
         alike = all(w.stride == 1 for w in windows) or all(w.spread == 1 for w in windows)
@@ -636,6 +678,12 @@ CORNERS: dict[str, FormRule] = {
         lambda count: count not in (2, 3)
     ),
     "rng_bit_generator with a state of three words": _has_words(lambda count: count == 3),
+    "convolution in groups of several features, over no dimension": FormRule(
+        _groups_without_space, (ops(_CONVOLUTION),)
+    ),
+    "convolution of each feature by itself, with a reversed window": FormRule(
+        _reverses_each, (ops(_CONVOLUTION),)
+    ),
     "stable sort of several operands": FormRule(_is_stable, (ops(_SORT),)),
     "convolution whose window fits once because of its stride, and leaves elements over": (
         _fits_once(_CONVOLUTION)

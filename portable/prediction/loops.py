@@ -319,26 +319,33 @@ def taken_results(reading: Reading) -> set[Source | None]:
     return found
 
 
-def _begins_with_what_is_taken(reading: Reading) -> bool | None:
+def _begins_with_what_is_taken(*, kept: bool) -> FormRule:
     """Find perhaps a loop beside whose results something takes what the loop begins with.
 
     That is computed from arguments, and of one dispatch with what it is computed from. IREE has
     what stands behind the loop take it, and puts it there.
+
+    Args:
+        kept: Whether what the loop does not change counts too.
     """
-    walk, names = reading.walk, reading.kinds
-    leading = _leading(reading)
-    if not leading:
-        return False
-    beside = answered = False
-    for visit in walk:
-        around = walk.around[visit.number]
-        is_taking = names[visit.operation.name] not in _HANDING and visit.number not in leading
-        for source in visit.sources if is_taking else ():
-            if source is None or walk.around[source[0]] != around:
-                continue
-            answered |= walk[source[0]].name == _WHILE
-            beside |= source[0] in leading and visit.name != _WHILE
-    return None if beside and answered else False
+
+    def found(reading: Reading) -> bool | None:
+        walk, names = reading.walk, reading.kinds
+        leading = _kept(reading) if kept else _leading(reading)
+        if not leading:
+            return False
+        beside = answered = False
+        for visit in walk:
+            around = walk.around[visit.number]
+            is_taking = names[visit.operation.name] not in _HANDING and visit.number not in leading
+            for source in visit.sources if is_taking else ():
+                if source is None or walk.around[source[0]] != around:
+                    continue
+                answered |= walk[source[0]].name == _WHILE
+                beside |= source[0] in leading and visit.name != _WHILE
+        return None if beside and answered else False
+
+    return FormRule(found, (ops(_WHILE),), across=True)
 
 
 def _may_not_run(reading: Reading) -> bool | None:
@@ -479,6 +486,17 @@ def _leading(reading: Reading) -> set[int]:
     return found - reading.folded
 
 
+def _kept(reading: Reading) -> set[int]:
+    """Return the ops from which loops take what they begin with and do not change."""
+    same, walk = given_back(reading), reading.walk
+    return {
+        source[0]
+        for loop in walk.of([_WHILE])
+        for at, source in enumerate(loop.sources)
+        if source and (loop.number, at) in same
+    } - reading.folded
+
+
 def given_back(reading: Reading) -> set[tuple[int, int]]:
     """Return what loops carry and their bodies give back as it is, by their numbers."""
     return {
@@ -598,8 +616,11 @@ LOOPS: dict[str, FormRule] = {
     "convert to unsigned integers of what a loop counts": FormRule(
         _converts_counts, (ops(_WHILE), ops(_CONVERT), types(_UNSIGNED)), across=True
     ),
-    "loop beside whose results something takes what it begins with": FormRule(
-        _begins_with_what_is_taken, (ops(_WHILE),), across=True
+    "loop beside whose results something takes what it begins with": (
+        _begins_with_what_is_taken(kept=False)
+    ),
+    "loop beside whose results something takes what it begins with and keeps": (
+        _begins_with_what_is_taken(kept=True)
     ),
     "loop that may run no turn, and begins with what is computed": FormRule(
         _may_not_run, (ops(_WHILE),), across=True
