@@ -91,7 +91,7 @@ def test_zeros_are_counted_as_predicted(
                   return %k, %r : {_T}, {_T} }}""",
                 "0.9.0",
             ).artifact
-            given = [_A, _B, np.array([True, False, True, False]), np.int32(0)]
+            given = [_A, _B, np.array([True, False, True, False]), np.zeros((), np.int32)]
             value, found = executor.compile(artifact).run(given)
             is_right = found.tolist() == _zeros(value)
             if predict(artifact, name, stage=Stage.EXECUTE).compatible:

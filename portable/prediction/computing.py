@@ -26,6 +26,9 @@ from portable.prediction.form import (
     types,
     weaken,
 )
+from portable.prediction.form import (
+    taken as elements_taken,
+)
 from portable.releases import capability
 
 if TYPE_CHECKING:
@@ -582,7 +585,8 @@ def _tests_constants(reading: Reading) -> bool | None:
         source = visit.sources[0] if visit.sources else None
         constant = visit.constant(source)
         if constant is None:
-            perhaps |= source is not None and source[0] in reading.folded
+            folded = source is not None and source[0] in reading.folded
+            perhaps |= folded and not _BOOLEAN.issuperset(elements_taken(reading, visit))
             continue
         key = reading.attribute(constant, "value"), constant.results[:1]
         if key not in known:

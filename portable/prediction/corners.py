@@ -11,6 +11,7 @@ from portable.bytecode.operations import like
 from portable.features.devices import replicas_and_partitions
 from portable.prediction.flow import by_the_first
 from portable.prediction.form import (
+    CONVOLUTIONS,
     DYNAMIC_CONVOLUTIONS,
     FormRule,
     kinds,
@@ -444,7 +445,7 @@ def _groups_without_space(reading: Reading) -> bool:
     return any(
         _parts_of_features(reading, one) > 1
         and not reading.numbers(one, "input_spatial_dimensions")
-        for one in _used(reading, _CONVOLUTION)
+        for one in _used(reading, *CONVOLUTIONS)
     )
 
 
@@ -679,7 +680,7 @@ CORNERS: dict[str, FormRule] = {
     ),
     "rng_bit_generator with a state of three words": _has_words(lambda count: count == 3),
     "convolution in groups of several features, over no dimension": FormRule(
-        _groups_without_space, (ops(_CONVOLUTION),)
+        _groups_without_space, (ops(*CONVOLUTIONS),)
     ),
     "convolution of each feature by itself, with a reversed window": FormRule(
         _reverses_each, (ops(_CONVOLUTION),)

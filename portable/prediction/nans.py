@@ -8,6 +8,7 @@ import operator
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.prediction.form import kinds
+from portable.prediction.functions import CALLS
 from portable.prediction.signatures import FLOATS
 from portable.prediction.simplified import (
     ConstantNumbers,
@@ -38,10 +39,10 @@ _PASSING = kinds(
 )
 # Bodies of reductions that give one of two numbers.
 _CHOOSING = kinds("and maximum minimum or return")
-# What gives no NaN for one, or is computed apart.
-_ENDING = kinds(
-    "all_gather all_reduce all_to_all collective_broadcast collective_permute compare"
-    " cross-replica-sum is_finite reduce_scatter rng select sort"
+# What gives no NaN for one, is computed apart, or gives what it runs gives: `Flow` follows that.
+_ENDING = CALLS.keys() | kinds(
+    "all_gather all_reduce all_to_all case collective_broadcast collective_permute compare"
+    " cross-replica-sum if is_finite reduce_scatter rng select sort while"
 )
 _ABOVE, _BELOW = 1, 2
 _BOTH = _ABOVE | _BELOW

@@ -6,7 +6,10 @@ import torch
 from portable.bytecode import read
 from portable.exporters import ExportedArtifact, export_torch
 from portable.features import analyze
+from portable.prediction import predict
+from portable.releases.assumption import assumptions
 from portable.runtime.executors import Executor
+from portable.verdict import Stage
 from portable.version import Version
 from tools.zoo import DYNAMIC, STATIC, Model
 
@@ -19,6 +22,11 @@ pytestmark = pytest.mark.filterwarnings(
 
 LOWEST = Version(0, 9, 0)
 NEAR = 2e-6
+ASSUMED = [one.name for one in assumptions()]
+RELEASES = (
+    *("jaxlib 0.5.3", "jaxlib 0.10.2", "jaxlib 0.12.0.1", "tensorflow 2.21.0"),
+    *("torch_xla 2.9.0", "iree-base-compiler 3.13.0"),
+)
 
 
 def _export(model: Model) -> ExportedArtifact:
@@ -48,8 +56,14 @@ def _check(model: Model, exported: ExportedArtifact, executor: Executor, batch: 
 
 @pytest.mark.parametrize("model", STATIC, ids=lambda model: model.name)
 def test_static(model: Model, executor: Executor) -> None:
-    """At 0.9.0, every byte of it; what it computes is eager's, dtypes included."""
+    """At 0.9.0, every byte of it; what it computes is eager's, dtypes included.
+
+    What each kind of consumer makes of it is known, but for what its values decide.
+    """
     exported = _export(model)
+    for release in RELEASES:
+        verdict = predict(exported.artifact, release, stage=Stage.EXECUTE, assume=ASSUMED)
+        assert verdict.holds(Stage.EXECUTE) is not None, verdict.not_known
     assert exported.artifact.version == LOWEST
     assert analyze(read(exported.artifact.data)).required.version == LOWEST
     _check(model, exported, executor, model.batch)
