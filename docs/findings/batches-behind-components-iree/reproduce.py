@@ -8,10 +8,8 @@ import iree.runtime
 import numpy as np
 
 TEXT = Path(__file__).with_name("program.mlir").read_text()
-flags = ["--iree-llvmcpu-target-cpu=generic"]
-module = iree.compiler.compile_str(
-    TEXT, target_backends=["llvm-cpu"], input_type="stablehlo", extra_args=flags
-)
+flags = {"input_type": "stablehlo", "extra_args": ["--iree-llvmcpu-target-cpu=generic"]}
+module = iree.compiler.compile_str(TEXT, target_backends=["llvm-cpu"], **flags)
 program = iree.runtime.load_vm_flatbuffer(module, driver="local-task")
 rows = np.arange(24, dtype=np.float32).reshape(4, 6)
 columns = (np.arange(16, dtype=np.int32) % 6).reshape(1, 4, 2, 2)
