@@ -728,3 +728,18 @@ def test_what_a_body_takes_is_no_argument_of_the_function() -> None:
                 inside += len(taken)
             isolated.append(operation.isolated)
     assert inside > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [
+        # A constant without a result, and the dimension of a kernel that is far below zero.
+        ("loop_computes_from_a_constant", 290, 5),
+        ("convolution_of_each_reversed", 238, 215),
+    ],
+)
+def test_a_damaged_byte_ends_no_search(name: str, at: int, value: int) -> None:
+    """What a reader would refuse has forms, too: that it is refused is another's to say."""
+    data = bytearray(Path(artifact_of(name)).read_bytes())
+    data[at] = value
+    assert examine(Artifact.from_bytes(bytes(data))).forms

@@ -148,6 +148,8 @@ def is_one_number(reading: Reading, constant: Head) -> bool:
         reading: An artifact's ops.
         constant: The constant.
     """
+    if not constant.results:  # damaged
+        return True
     type_, data = constant.results[0], reading.value(constant, "value").get("data")
     count, element = reading.content.pool.count(type_) or 0, reading.element(type_)
     if not isinstance(data, Blob) or count < _SEVERAL:

@@ -372,12 +372,14 @@ def _reverses_what_fits_once(reading: Reading) -> bool:
 
 def _reverses_of_several_features(reading: Reading) -> bool:
     """Find a convolution with a reversed window, over several features."""
-    for one, _ in _turned(reading):
-        kernel = reading.dimensions((*(one.operand_types or ()), None, None)[1]) or ()
-        at = reading.value(one, "kernel_input_feature_dimension").get("value")
-        if isinstance(at, int) and at < len(kernel) and kernel[at] != 1:
-            return True
-    return False
+    return any(_features(reading, one) not in (0, 1) for one, _ in _turned(reading))
+
+
+def _features(reading: Reading, one: OpSignature) -> int:
+    """Return how many input features the kernel of a convolution has; 0 where a file is damaged."""
+    kernel = reading.dimensions((*(one.operand_types or ())[1:2], None)[0]) or ()
+    at = reading.value(one, "kernel_input_feature_dimension").get("value")
+    return kernel[at] if isinstance(at, int) and 0 <= at < len(kernel) else 0
 
 
 def _reverses_quantized(reading: Reading) -> bool | None:
@@ -428,22 +430,16 @@ def _groups(reading: Reading, one: OpSignature) -> Sequence[object]:
     return [reading.value(one, f"{of}_group_count").get("value") for of in _GROUPED]
 
 
-def _parts_of_features(reading: Reading, one: OpSignature) -> int:
-    """Return how many features each group of features of a convolution takes; 0 where it has one.
-
-    The first of `_GROUPED` counts them.
-    """
-    kernel = reading.dimensions((*(one.operand_types or ())[1:2], None)[0]) or ()
-    at = reading.value(one, "kernel_input_feature_dimension").get("value")
-    if _groups(reading, one)[0] == 1 or not isinstance(at, int) or not 0 <= at < len(kernel):
-        return 0
-    return kernel[at]
+def _in_groups(reading: Reading, one: OpSignature) -> bool:
+    """Say whether the features of a convolution are in groups: the first of `_GROUPED`."""
+    return _groups(reading, one)[0] != 1
 
 
 def _groups_without_space(reading: Reading) -> bool:
     """Find a convolution in groups of several features, over no dimension."""
     return any(
-        _parts_of_features(reading, one) > 1
+        _in_groups(reading, one)
+        and _features(reading, one) > 1
         and not reading.numbers(one, "input_spatial_dimensions")
         for one in _used(reading, *CONVOLUTIONS)
     )
@@ -451,7 +447,9 @@ def _groups_without_space(reading: Reading) -> bool:
 
 def _reverses_each(reading: Reading) -> bool:
     """Find a convolution of each feature by itself, with a reversed window."""
-    return any(_parts_of_features(reading, one) == 1 for one, _ in _turned(reading))
+    return any(
+        _in_groups(reading, one) and _features(reading, one) == 1 for one, _ in _turned(reading)
+    )
 
 
 def _moves_by_one(reading: Reading) -> bool:

@@ -7,7 +7,7 @@ less than the sum, and of 4,096 rows of bf16 the sum has stopped to grow after a
 from __future__ import annotations
 
 import math
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
@@ -145,8 +145,8 @@ def _added_over(reading: Reading, reduce: Visit) -> AbstractSet[int]:
     ]
     if body != [_ADD, _RETURN] or len(reduce.operation.results) != 1:
         return _NONE
-    (reduced, *_) = reading.flow.operands(reduce)
-    shape = reading.dimensions(reading.flow.type(reduced)) or ()
+    reduced = reading.flow.operands(reduce)[:1]  # of a damaged file it may be missing
+    shape = [*chain(*(reading.dimensions(reading.flow.type(one)) or () for one in reduced))]
     over = reading.numbers(reduce.operation, "dimensions")
     return frozenset(at for at in over if at < len(shape) and shape[at] != 1)
 

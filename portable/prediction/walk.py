@@ -150,7 +150,7 @@ class Walk:
             self.apart += b"\1" if apart else b"\0"  # a call would be for each operation
             path[depth:] = [number]
             numbers[operation.name].append(number)
-            if name == CONSTANT:
+            if name == CONSTANT and head.results:  # of a damaged file it may have none
                 self.constants[number] = head
             elif name in _RESHAPING and sources and sources[0] and sources[0][0] in self.constants:
                 self.constants[number] = self.constants[sources[0][0]]
