@@ -38,7 +38,9 @@ def _programs() -> Iterator[str]:
             yield f"%v = stablehlo.{op} {operands} : {_T}"
     yield f"%v = stablehlo.reverse %n, dims = [0] : {_T}"
     yield f"%v = stablehlo.clamp %a, %c, %b : {_T}"
-    yield f"%v = stablehlo.multiply %a, %s : {_T}"
+    for op in _BINARY:
+        yield f"%v = stablehlo.{op} %a, %s : {_T}"
+        yield f"%v = stablehlo.{op} %s, %a : {_T}"
     for taken in ("%a", "%c", "%n", "%z", "%s"):
         yield f"%w, %v = stablehlo.optimization_barrier %b, {taken} : {_T}, {_T}"
         yield f"%v = func.call @same({taken}) : ({_T}) -> {_T}"

@@ -24,16 +24,19 @@ _FIRST = kinds(
     "abs bitcast_convert broadcast broadcast_in_dim convert dynamic_slice gather negate not reshape"
     " reverse sign slice torch_index_select transpose"
 )
-# What varies where all operands do, beside constants too, and beside those that are not zero.
+# What varies where all operands do, and beside constants too.
 _TOGETHER = kinds(
-    "and clamp compare concatenate divide maximum minimum or pad power remainder shift_left"
+    "clamp compare concatenate divide maximum minimum pad power remainder shift_left"
     " shift_right_arithmetic shift_right_logical"
 )
 _BESIDE = kinds("add subtract xor")
-_MULTIPLIED = kinds("multiply")
+# Beside constants that are not this number throughout; of a product none may be zero.
+_MULTIPLY = "vhlo.multiply"
 _SUMMED = kinds("convolution dot dot_general dynamic_conv einsum")
+_ABSORBING = {**dict.fromkeys(_SUMMED, 0), "vhlo.and": 0, "vhlo.or": -1}
 _SELECT = "vhlo.select"
-_COMPUTED = _EACH | _FIRST | _TOGETHER | _BESIDE | _MULTIPLIED | _SUMMED | {_SELECT}
+_COMPUTED = _EACH | _FIRST | _TOGETHER | _BESIDE | _ABSORBING.keys() | {_MULTIPLY, _SELECT}
+_SIGNED = frozenset(one for one in WHOLE if one.startswith("i"))
 _TWO = 2
 _MOST_ARGUMENTS = 4
 _NONE: Arguments = frozenset()
@@ -88,8 +91,9 @@ class Varying(Estimates["Arguments"]):
         constant = visit.constants.get(value[0])
         if constant is None or kind in _BESIDE:
             return constant is not None
-        reading = self._reading
-        if kind not in _MULTIPLIED | _SUMMED or reading.element(constant.results[0]) not in WHOLE:
+        if self._reading.element(constant.results[0]) not in _SIGNED:
             return False
-        least, most = reading.ends(constant)
-        return (least, most) != (0, 0) if kind in _SUMMED else not least <= 0 <= most
+        least, most = self._reading.ends(constant)
+        if kind == _MULTIPLY:
+            return not least <= 0 <= most
+        return kind in _ABSORBING and not least == most == _ABSORBING[kind]
