@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INDICES"]
 
-_CONCATENATE = "vhlo.concatenate"
+_CONCATENATE, _IOTA = "vhlo.concatenate", "vhlo.iota"
 _MOST = 1 << 63  # more than any dimension
 _NONE = (math.inf, -math.inf)
 _OF_ONE = 3  # operands: what is scattered into, indices, updates
@@ -364,7 +364,53 @@ def _counts_several(reading: Reading, scatter: Visit) -> bool:
     return len(counts) > 1
 
 
+def _sorts_beside(constants: Callable[[Reading, Visit], bool | None]) -> FormRule:
+    """Find a sort of several dimensions, of what is not made of constants alone beside constants.
+
+    Perhaps one whose other dimensions have one element is none.
+
+    Args:
+        constants: Says whether what is made of them is among the operands; None where perhaps.
+    """
+
+    def found(reading: Reading) -> bool | None:
+        perhaps = False
+        for visit in reading.walk.of([_SORT]):
+            results = visit.operation.results
+            shape = reading.dimensions(results[0]) if results else None
+            varied = any(one is None or one[0] not in reading.folded for one in visit.sources)
+            if not shape or len(shape) < _SEVERAL or not varied:
+                continue
+            if like(visit.operation) not in reading.used:
+                continue
+            has = constants(reading, visit)
+            if has and sum(size != 1 for size in shape) >= _SEVERAL:
+                return True
+            perhaps |= has is not False
+        return None if perhaps else False
+
+    return FormRule(found, (ops(_SORT),), across=True)
+
+
+def _takes_different_numbers(reading: Reading, visit: Visit) -> bool:
+    given = map(visit.constant, visit.sources)
+    return any(one is not None and not is_one_number(reading, one) for one in given)
+
+
+def _takes_what_is_computed(reading: Reading, visit: Visit) -> bool | None:
+    walk = reading.walk
+    made = {source[0] for source in visit.sources if source} - visit.constants.keys()
+    computed = {one for one in made if reading.kinds[walk.head(one).name] != _IOTA}
+    return False if reading.folded.isdisjoint(computed) else None
+
+
 INDICES: dict[str, FormRule] = {
+    "sort of several dimensions beside a constant of different numbers": _sorts_beside(
+        _takes_different_numbers
+    ),
+    "sort of several dimensions beside what is computed from constants": _sorts_beside(
+        _takes_what_is_computed
+    ),
     "scatter of an argument into itself": FormRule(
         _scatters_into_itself, (ops(*SCATTERS),), across=True
     ),
