@@ -56,15 +56,15 @@ class _Windows:
         start = len(self.rows) if behind else 0
         self.inside = [*range(start, start + len(self.kept))]
 
+    def batched(self, operand: str, indices: str) -> str:
+        """Return the two attributes of batches by their names; older targets have neither."""
+        return f"{operand} = {self.batches}, {indices} = {self.first}," if self.batches else ""
+
 
 def _scatter(luck: random.Random) -> str:
     one = _Windows(luck)
     x, i, u = _tensor(one.shape), _tensor(one.indices, "i32"), _tensor(one.whole)
-    batches = (
-        f"input_batching_dims = {one.batches}, scatter_indices_batching_dims = {one.first},"
-        if one.batches
-        else ""
-    )
+    batches = one.batched("input_batching_dims", "scatter_indices_batching_dims")
     return f"""func.func @main(%x: {x}, %i: {i}, %u: {u}) -> {x} {{
   %r = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<
     update_window_dims = {one.inside}, inserted_window_dims = {one.gone}, {batches}
@@ -79,11 +79,7 @@ def _scatter(luck: random.Random) -> str:
 def _gather(luck: random.Random) -> str:
     one = _Windows(luck)
     x, i, r = _tensor(one.shape), _tensor(one.indices, "i32"), _tensor(one.whole)
-    batches = (
-        f"operand_batching_dims = {one.batches}, start_indices_batching_dims = {one.first},"
-        if one.batches
-        else ""
-    )
+    batches = one.batched("operand_batching_dims", "start_indices_batching_dims")
     return f"""func.func @main(%x: {x}, %i: {i}) -> {r} {{
   %r = "stablehlo.gather"(%x, %i) <{{dimension_numbers = #stablehlo.gather<
     offset_dims = {one.inside}, collapsed_slice_dims = {one.gone}, {batches}
