@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import count
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from portable import pin
@@ -39,11 +39,10 @@ class _Windows:
         self.chosen = _some(luck, rest)
         self.gone = sorted(self.chosen if luck.random() < 0.5 else _some(luck, rest))
         size = luck.choice((1, 1, 1, 2))
+        single = {*self.batches, *self.gone}
         self.sizes = [
-            1 if at in self.batches else size if at in self.chosen else self.shape[at]
-            for at in places
+            1 if at in single else size if at in self.chosen else self.shape[at] for at in places
         ]
-        self.sizes = [1 if at in self.gone else one for at, one in enumerate(self.sizes)]
         self.kept = [self.sizes[at] for at in rest if at not in self.gone]
         self.rows = [*(self.shape[at] for at in self.batches), *luck.choice(_MORE)]
         self.components = luck.choice((0, len(self.rows), len(self.rows)))
@@ -141,12 +140,9 @@ def numbered(kind: str, many: int) -> list[Artifact]:
         kind: Which of `KINDS`.
         many: How many.
     """
-    luck, found = random.Random(kind), list["Artifact"]()  # noqa: S311 - not for a secret
-    for _ in count():
-        if len(found) == many:
-            break
-        try:
+    luck = random.Random(kind)  # noqa: S311 - repeatable, not secret
+    found: list[Artifact] = []
+    while len(found) < many:
+        with suppress(PortableError):  # it says what no shape or dimension fits
             found.append(pin(KINDS[kind](luck), "1.8.0").artifact)
-        except PortableError:  # no shape or dimension that it says fits
-            continue
     return found

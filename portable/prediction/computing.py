@@ -23,11 +23,9 @@ from portable.prediction.form import (
     ops,
     repeated,
     signed,
+    taken,
     types,
     weaken,
-)
-from portable.prediction.form import (
-    taken as elements_taken,
 )
 from portable.releases import capability
 
@@ -586,7 +584,7 @@ def _tests_constants(reading: Reading) -> bool | None:
         constant = visit.constant(source)
         if constant is None:
             folded = source is not None and source[0] in reading.folded
-            perhaps |= folded and not _BOOLEAN.issuperset(elements_taken(reading, visit))
+            perhaps |= folded and not _BOOLEAN.issuperset(taken(reading, visit))
             continue
         key = reading.attribute(constant, "value"), constant.results[:1]
         if key not in known:

@@ -415,30 +415,25 @@ def _fits_once(op: str) -> FormRule:
 
     def find(reading: Reading) -> bool:
         return any(
-            window.fits_once(spread=groups != [1, 1] and op == _CONVOLUTION)
+            window.fits_once(spread=_is_grouped(reading, one))
             for one in _used(reading, op)
             if one.results
-            for groups in [_groups(reading, one)]
             for window in _windows(reading, one)
         )
 
     return FormRule(find, (ops(op),))
 
 
-def _groups(reading: Reading, one: OpSignature) -> Sequence[object]:
-    """Return in how many groups of features and of batches a convolution is."""
-    return [reading.value(one, f"{of}_group_count").get("value") for of in _GROUPED]
-
-
-def _in_groups(reading: Reading, one: OpSignature) -> bool:
-    """Say whether the features of a convolution are in groups: the first of `_GROUPED`."""
-    return _groups(reading, one)[0] != 1
+def _is_grouped(reading: Reading, one: OpSignature, *of: str) -> bool:
+    """Say whether some of what a convolution has are in groups: its features, or its batches."""
+    counts = (reading.value(one, f"{each}_group_count").get("value") for each in of or _GROUPED)
+    return any(count not in (None, 1) for count in counts)
 
 
 def _groups_without_space(reading: Reading) -> bool:
     """Find a convolution in groups of several features, over no dimension."""
     return any(
-        _in_groups(reading, one)
+        _is_grouped(reading, one, "feature")
         and _features(reading, one) > 1
         and not reading.numbers(one, "input_spatial_dimensions")
         for one in _used(reading, *CONVOLUTIONS)
@@ -448,7 +443,8 @@ def _groups_without_space(reading: Reading) -> bool:
 def _reverses_each(reading: Reading) -> bool:
     """Find a convolution of each feature by itself, with a reversed window."""
     return any(
-        _in_groups(reading, one) and _features(reading, one) == 1 for one, _ in _turned(reading)
+        _is_grouped(reading, one, "feature") and _features(reading, one) == 1
+        for one, _ in _turned(reading)
     )
 
 
@@ -460,7 +456,7 @@ def _moves_by_one(reading: Reading) -> bool:
     for one in _used(reading, _CONVOLUTION):
         if (
             not one.results
-            or _groups(reading, one) != [1, 1]
+            or _is_grouped(reading, one)
             or reading.content.pool.count(one.results[0]) == 0
         ):
             continue

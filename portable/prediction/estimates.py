@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["Estimates"]
+__all__ = ["EACH", "Estimates"]
 
 _T = TypeVar("_T")
+
+EACH = kinds("all_gather all_to_all optimization_barrier sort")
+"""What gives for each operand what it is, in another place."""
 
 _FUNCTION = "vhlo.func"
 # What gives what its bodies return, or the function that it calls. Of what else has a body, as a

@@ -166,7 +166,7 @@ class Flow:
     def reached(
         self, starts: Collection[Value], passes: Callable[[int], bool], of: Iterable[str]
     ) -> set[Value]:
-        """Return the values that some become: handed on, or by ops that pass them.
+        """Return the values that some become: handed on, as by calls, or by ops that pass them.
 
         Args:
             starts: Those from which it begins.
@@ -174,7 +174,8 @@ class Flow:
             of: The ops that may, as `Walk.of` takes them.
         """
         passing: dict[Value, list[Value]] = {}
-        for visit in self._walk.of([*of]) if starts else ():
+        # What a call gives is followed through what it runs.
+        for visit in self._walk.of([*{*of} - CALLS.keys()]) if starts else ():
             results = [(visit.number, at) for at in range(len(visit.operation.results))]
             for at, value in enumerate(self.operands(visit)):
                 if passes(at):

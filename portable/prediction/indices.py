@@ -376,12 +376,9 @@ def _sorts_beside(constants: Callable[[Reading, Visit], bool | None]) -> FormRul
     def found(reading: Reading) -> bool | None:
         perhaps = False
         for visit in reading.walk.of([_SORT]):
-            results = visit.operation.results
-            shape = reading.dimensions(results[0]) if results else None
-            varied = any(one is None or one[0] not in reading.folded for one in visit.sources)
-            if not shape or len(shape) < _SEVERAL or not varied:
-                continue
-            if like(visit.operation) not in reading.used:
+            shape = reading.dimensions((*visit.operation.results, None)[0]) or ()
+            alone = all(one and one[0] in reading.folded for one in visit.sources)
+            if alone or len(shape) < _SEVERAL or like(visit.operation) not in reading.used:
                 continue
             has = constants(reading, visit)
             if has and sum(size != 1 for size in shape) >= _SEVERAL:

@@ -331,7 +331,7 @@ def _begins_with_what_is_taken(*, kept: bool) -> FormRule:
 
     def found(reading: Reading) -> bool | None:
         walk, names = reading.walk, reading.kinds
-        leading = _kept(reading) if kept else _leading(reading)
+        leading = _begun(reading, kept=True) if kept else _leading(reading)
         if not leading:
             return False
         beside = answered = False
@@ -469,13 +469,7 @@ def _gives_what_is_computed_outside(reading: Reading) -> bool | None:
 def _leading(reading: Reading) -> set[int]:
     """Return the ops from which loops of the same block take what they begin with and change."""
     walk, names = reading.walk, reading.kinds
-    same = given_back(reading)
-    found = {
-        source[0]
-        for loop in walk.of([_WHILE])
-        for at, source in enumerate(loop.sources)
-        if source and (loop.number, at) not in same and source[0] not in reading.folded
-    }
+    found = _begun(reading, kept=False)
     for number in reversed(range(max(found, default=-1) + 1)):
         if number in found and names[walk.head(number).name] in _APART:
             found.remove(number)
@@ -486,14 +480,14 @@ def _leading(reading: Reading) -> set[int]:
     return found - reading.folded
 
 
-def _kept(reading: Reading) -> set[int]:
-    """Return the ops from which loops take what they begin with and do not change."""
-    same, walk = given_back(reading), reading.walk
+def _begun(reading: Reading, *, kept: bool) -> set[int]:
+    """Return the ops from which loops take what they begin with, and keep or change."""
+    same = given_back(reading)
     return {
         source[0]
-        for loop in walk.of([_WHILE])
+        for loop in reading.walk.of([_WHILE])
         for at, source in enumerate(loop.sources)
-        if source and (loop.number, at) in same
+        if source and ((loop.number, at) in same) is kept
     } - reading.folded
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.prediction.form import FormRule, ops
-from portable.prediction.functions import CALLS
 from portable.prediction.loops import ends_of_loops
 from portable.prediction.reduced import ANYTHING, Reductions
 
@@ -44,7 +43,7 @@ def _begun(reading: Reading) -> Iterator[tuple[int, set[int]]]:
     """Yield the loops, each with the places that begin with what is computed from constants."""
     flow, (taken, _) = reading.flow, reading.sides_of_main
     arguments = {(reading.functions.main, ~at) for at in range(len(taken))}
-    given = flow.reached(arguments, lambda _: True, {*reading.kinds} - CALLS.keys())
+    given = flow.reached(arguments, lambda _: True, reading.kinds)
     for visit in reading.walk.of([_WHILE]):
         places = set()
         for at, value in enumerate(flow.operands(visit)):

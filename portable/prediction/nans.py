@@ -8,7 +8,6 @@ import operator
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.prediction.form import kinds
-from portable.prediction.functions import CALLS
 from portable.prediction.signatures import FLOATS
 from portable.prediction.simplified import (
     ConstantNumbers,
@@ -40,7 +39,7 @@ _PASSING = kinds(
 # Bodies of reductions that give one of two numbers.
 _CHOOSING = kinds("and maximum minimum or return")
 # What gives no NaN for one, is computed apart, or gives what it runs gives: `Flow` follows that.
-_ENDING = CALLS.keys() | kinds(
+_ENDING = kinds(
     "all_gather all_reduce all_to_all case collective_broadcast collective_permute compare"
     " cross-replica-sum if is_finite reduce_scatter rng select sort while"
 )

@@ -19,7 +19,6 @@ from portable.bytecode.operations import like
 from portable.prediction.computing import NARROW, WHOLE
 from portable.prediction.flow import INSIDE, by_the_first
 from portable.prediction.form import SIXTEEN_BITS, FormRule, adds_some, kinds, ops, taken, types
-from portable.prediction.functions import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -102,7 +101,7 @@ def _widens_again(reading: Reading) -> bool | None:
     if not made or not wider:
         return False
     flow = reading.flow
-    reached = flow.reached(made, lambda _: True, {*reading.kinds} - CALLS.keys())
+    reached = flow.reached(made, lambda _: True, reading.kinds)
     return None if any(not reached.isdisjoint(flow.operands(one)) for one in wider) else False
 
 

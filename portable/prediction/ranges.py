@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from portable.bytecode.layouts import VHLO, widths
 from portable.prediction.computing import WHOLE
-from portable.prediction.estimates import Estimates
+from portable.prediction.estimates import EACH, Estimates
 from portable.prediction.form import kinds, taken, takes_its_opposite
 from portable.prediction.simplified import FLOATS
 
@@ -36,8 +36,6 @@ _ADD, _SELECT = "vhlo.add", "vhlo.select"
 # What gives numbers of its first operand, and of any.
 _TAKING = kinds("dynamic_slice gather torch_index_select")
 _PASSING = kinds("broadcast broadcast_in_dim concatenate pad reshape reverse slice transpose")
-# What gives numbers of each operand.
-_EACH = kinds("all_gather all_to_all optimization_barrier sort")
 _BOOLEAN = "bool_v1"
 _CLAMPED = len(("min", "operand", "max"))
 _SIDES = ("lhs", "rhs")
@@ -79,7 +77,7 @@ class Bounds(Estimates["Ends"]):
 
     def _given(self, visit: Visit) -> Sequence[Ends | None]:
         kind, results = self._reading.kinds[visit.operation.name], visit.operation.results
-        if kind in _EACH:
+        if kind in EACH:
             return [*map(_known, self.of(visit)[: len(results)])]
         if not results or results[1:]:
             return []
@@ -382,7 +380,7 @@ _COMPUTED = (
     | _TAKING
     | _CANCELLING
     | _DENYING
-    | _EACH
+    | EACH
     | {_COMPARE, _CONSTANT, _CONVERT, _IOTA, _SELECT, _SIZE}
     | {kind for kind, _ in _COMPUTING}
 )

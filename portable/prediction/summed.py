@@ -7,7 +7,7 @@ less than the sum, and of 4,096 rows of bf16 the sum has stopped to grow after a
 from __future__ import annotations
 
 import math
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.operations import like
@@ -124,8 +124,9 @@ def _sums_products(*, wholly: bool) -> FormRule:
         perhaps = False
         for visit in reading.walk.of([_REDUCE]):
             over = _added_over(reading, visit)
-            alone = reading.content.pool.count(visit.operation.results[0]) == 1 if over else False
-            if len(over) < _SEVERAL or (wholly and not alone):
+            if len(over) < _SEVERAL:
+                continue
+            if wholly and reading.content.pool.count(visit.operation.results[0]) != 1:
                 continue
             lying = _factors(reading, visit, over)
             partly = [one for one in lying if one.dimensions and one.dimensions < over]
@@ -143,10 +144,10 @@ def _added_over(reading: Reading, reduce: Visit) -> AbstractSet[int]:
         reading.kinds[one.operation.name]
         for one in islice(reading.walk.below(reduce.number), _BODY)
     ]
-    if body != [_ADD, _RETURN] or len(reduce.operation.results) != 1:
+    operands = reading.flow.operands(reduce)  # of a damaged file they may be missing
+    if not operands or body != [_ADD, _RETURN] or len(reduce.operation.results) != 1:
         return _NONE
-    reduced = reading.flow.operands(reduce)[:1]  # of a damaged file it may be missing
-    shape = [*chain(*(reading.dimensions(reading.flow.type(one)) or () for one in reduced))]
+    shape = reading.dimensions(reading.flow.type(operands[0])) or ()
     over = reading.numbers(reduce.operation, "dimensions")
     return frozenset(at for at in over if at < len(shape) and shape[at] != 1)
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from portable.bytecode.operations import like
 from portable.prediction.form import GATHERS, FormRule, kinds, ops, types
 from portable.prediction.products import DOTS
-from portable.prediction.tensors import DYNAMIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,13 +110,15 @@ def _gathers_by_unsigned(reading: Reading) -> bool | None:
     Not of what is no longer than the lower half: there such an index is out of bounds.
     """
     for visit in reading.walk.of(GATHERS):
-        gathered, indices = [*map(reading.flow.type, reading.flow.operands(visit)), None, None][:2]
+        gathered, indices = (*map(reading.flow.type, reading.flow.operands(visit)), None, None)[:2]
         chosen = reading.numbers(visit.operation, "start_index_map")
-        if indices is None or len(chosen) != 1:
+        bits = 0 if indices is None else _BITS.get(reading.element(indices), 0)
+        if not bits or len(chosen) != 1:
             continue
-        half = 1 << _BITS.get(reading.element(indices), 0) >> 1
-        length = [*(reading.dimensions(gathered) or ())[chosen[0] :], DYNAMIC][0]
-        if half and reading.ranges.of(visit)[1][1] >= half and (length > half or length < 0):
+        half = 1 << (bits - 1)
+        sizes = (reading.dimensions(gathered) or ())[chosen[0] :][:1]
+        is_short = all(0 <= size <= half for size in sizes) and len(sizes) == 1
+        if not is_short and reading.ranges.of(visit)[1][1] >= half:
             return None
     return False
 

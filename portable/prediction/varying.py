@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.prediction.computing import WHOLE
-from portable.prediction.estimates import Estimates
+from portable.prediction.estimates import EACH, Estimates
 from portable.prediction.form import kinds
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Varying"]
 
-# What gives, for each operand, what it is, elsewhere; and of the first alone.
-_EACH = kinds("all_gather all_to_all optimization_barrier sort")
+# What gives what its first operand is, elsewhere.
 _FIRST = kinds(
     "abs bitcast_convert broadcast broadcast_in_dim convert dynamic_slice gather negate not reshape"
     " reverse sign slice torch_index_select transpose"
@@ -35,7 +34,7 @@ _MULTIPLY = "vhlo.multiply"
 _SUMMED = kinds("convolution dot dot_general dynamic_conv einsum")
 _ABSORBING = {**dict.fromkeys(_SUMMED, 0), "vhlo.and": 0, "vhlo.or": -1}
 _SELECT = "vhlo.select"
-_COMPUTED = _EACH | _FIRST | _TOGETHER | _BESIDE | _ABSORBING.keys() | {_MULTIPLY, _SELECT}
+_COMPUTED = EACH | _FIRST | _TOGETHER | _BESIDE | _ABSORBING.keys() | {_MULTIPLY, _SELECT}
 _SIGNED = frozenset(one for one in WHOLE if one.startswith("i"))
 _TWO = 2
 _MOST_ARGUMENTS = 4
@@ -68,7 +67,7 @@ class Varying(Estimates["Arguments"]):
 
     def _given(self, visit: Visit) -> Sequence[Arguments | None]:
         kind, taken = self._reading.kinds[visit.operation.name], self.of(visit)
-        if kind in _EACH:
+        if kind in EACH:
             return [one or None for one in taken[: len(visit.operation.results)]]
         if kind in _FIRST:
             return [one or None for one in taken[:1]]
