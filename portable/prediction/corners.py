@@ -44,6 +44,7 @@ _MOVING = kinds(
 _APART = kinds("convolution dot_general reduce reduce_window")
 _TRANSFORM = "vhlo.fft_v1"
 _DRAW, _REAL = "vhlo.rng_v1", frozenset({"bf16_v1", "f16_v1", "f32_v1", "f64_v1"})
+_NARROW = _REAL - {"f64_v1"}
 _BARRIER = "vhlo.optimization_barrier_v1"
 _CALL, _PARTING = "vhlo.custom_call_v1", ("SPMDFullToShardShape", "SPMDShardToFullShape")
 _EQUALITY = ("EQ", "NE")
@@ -375,10 +376,10 @@ def _reverses_of_several_features(reading: Reading) -> bool:
     return any(_features(reading, one) not in (0, 1) for one, _ in _turned(reading))
 
 
-def _features(reading: Reading, one: OpSignature) -> int:
-    """Return how many input features the kernel of a convolution has; 0 where a file is damaged."""
+def _features(reading: Reading, one: OpSignature, side: str = "input") -> int:
+    """Return how many features the kernel of a convolution has; 0 where a file is damaged."""
     kernel = reading.dimensions((*(one.operand_types or ())[1:2], None)[0]) or ()
-    at = reading.value(one, "kernel_input_feature_dimension").get("value")
+    at = reading.value(one, f"kernel_{side}_feature_dimension").get("value")
     return kernel[at] if isinstance(at, int) and 0 <= at < len(kernel) else 0
 
 
@@ -438,6 +439,26 @@ def _groups_without_space(reading: Reading) -> bool:
         and not reading.numbers(one, "input_spatial_dimensions")
         for one in _used(reading, *CONVOLUTIONS)
     )
+
+
+def _moves_over_what_is_spread(reading: Reading) -> bool:
+    """Find a convolution along one dimension, of one feature, with a stride and a spread base.
+
+    One input feature, or one output feature; others of its dimensions are of one element. What its
+    window reads may be nothing but what is added between: that is not looked for. f64 is right.
+    """
+    for one in _used(reading, _CONVOLUTION):
+        narrow = not _NARROW.isdisjoint(map(reading.element, one.results))
+        windows = [*_windows(reading, one)] if narrow else []
+        long = [w for w in windows if not w.size == w.base == 1]
+        along = len(windows) in {1, 2} and len(long) == 1 and min(long[0].size, long[0].base) > 1
+        moved = any(w.stride > 1 for w in windows) and any(w.base_spread > 1 for w in windows)
+        together = all(w.spread == 1 for w in windows) and not _is_grouped(reading, one, "feature")
+        turned = any(_truths(reading, one, "window_reversal", len(windows)))
+        single = 1 in (_features(reading, one), _features(reading, one, "output"))
+        if along and moved and together and not turned and single:
+            return True
+    return False
 
 
 def _reverses_each(reading: Reading) -> bool:
@@ -675,6 +696,9 @@ CORNERS: dict[str, FormRule] = {
     "rng_bit_generator with a state of three words": _has_words(lambda count: count == 3),
     "convolution in groups of several features, over no dimension": FormRule(
         _groups_without_space, (ops(*CONVOLUTIONS),)
+    ),
+    "convolution along one dimension, of one feature, with a stride and elements apart": FormRule(
+        _moves_over_what_is_spread, (ops(_CONVOLUTION),)
     ),
     "convolution of each feature by itself, with a reversed window": FormRule(
         _reverses_each, (ops(_CONVOLUTION),)
