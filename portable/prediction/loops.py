@@ -11,7 +11,7 @@ from portable.prediction.canonical import may_not_run
 from portable.prediction.computing import COMMUNICATING
 from portable.prediction.constants import is_one_number
 from portable.prediction.flow import INSIDE
-from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.form import SCATTERS, FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
 from portable.prediction.unused import KEPT
 
@@ -30,10 +30,12 @@ _SIGNED = frozenset(f"i{bits}_v1" for bits in (4, 8, 16, 32, 64))
 _UNSIGNED = frozenset(f"ui{bits}_v1" for bits in (4, 8, 16, 32, 64))
 # What IREE computes of a count where it is no tensor yet.
 _OF_COUNTS = kinds("abs add and convert divide maximum minimum multiply negate subtract")
+_UPDATING = ("vhlo.dynamic_update_slice_v1", *SCATTERS)
 _SPREADING = kinds("broadcast_in_dim reshape")
 # So often what functions are called with is looked at, which call others.
 _TURNS = 8
 _SLICE = "vhlo.dynamic_slice_v1"
+_RESHAPE = "vhlo.reshape"
 _UNKNOWN = 1 << 62
 # What only hands on what it takes.
 _HANDING = frozenset({"vhlo.return", *CALLS})
@@ -597,6 +599,56 @@ def _gives_what_is_around(reading: Reading) -> bool | None:
     return False
 
 
+def _takes_between_loops(reading: Reading) -> bool | None:
+    """Find perhaps an op that takes what a loop has updated, before another loop that updates.
+
+    That loop begins with nothing that is computed of it, and IREE does not wait for the op before it
+    uses the memory again.
+    """
+    walk, loops = reading.walk, _loops_that_update(reading)
+    updated, taking = {*loops}, dict[int, set[int]]()
+    for visit in walk if len(loops) > 1 else ():
+        number, block = visit.number, walk.around[visit.number]
+        if number in loops:
+            waiting = taking.pop(block, set())
+            if waiting - _before(reading, number, min(waiting, default=number)):
+                return None
+        elif any(
+            one and one[0] in updated and walk.around[one[0]] == block for one in visit.sources
+        ):
+            kind = reading.kinds[visit.operation.name]
+            if kind == _RESHAPE:
+                updated.add(number)
+            elif kind not in _HANDING and visit.name != _RETURN:
+                taking.setdefault(block, set()).add(number)
+    return False
+
+
+def _loops_that_update(reading: Reading) -> set[int]:
+    """Return the loops in which a part of something is replaced, at whatever depth."""
+    walk, found, seen = reading.walk, set[int](), set[int]()
+    for visit in walk.of(_UPDATING):
+        around = walk.around[visit.number]
+        while around >= 0 and around not in seen:
+            seen.add(around)
+            found.update([around] if walk[around].name == _WHILE else ())
+            around = walk.around[around]
+    return found
+
+
+def _before(reading: Reading, loop: int, first: int) -> set[int]:
+    """Return what a loop waits for, of the operations from a first one on."""
+    walk, found = reading.walk, set[int]()
+    inside = walk.below(loop) if first < loop else ()
+    pending = {one[0] for visit in (walk[loop], *inside) for one in visit.sources if one}
+    while pending:
+        number = pending.pop()
+        if first <= number < loop and number not in found:
+            found.add(number)
+            pending.update(one[0] for one in walk[number].sources if one)
+    return found
+
+
 LOOPS: dict[str, FormRule] = {
     "slice by what a loop carries, beside a loop in it": FormRule(
         _slices_beside_a_loop, (ops(_WHILE), ops(_SLICE))
@@ -636,6 +688,9 @@ LOOPS: dict[str, FormRule] = {
     ),
     "while with unused results whose body returns only values from outside": FormRule(
         _gives_what_is_outside, (ops(_WHILE),), across=True
+    ),
+    "op that takes what a loop has updated, before another loop that updates": FormRule(
+        _takes_between_loops, (ops(_WHILE), ops(*_UPDATING)), across=True
     ),
     "loop whose body gives what is around it": FormRule(
         _gives_what_is_around, (ops(_WHILE),), across=True
