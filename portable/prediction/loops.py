@@ -602,8 +602,8 @@ def _gives_what_is_around(reading: Reading) -> bool | None:
 def _takes_between_loops(reading: Reading) -> bool | None:
     """Find perhaps an op that takes what a loop has updated, before another loop that updates.
 
-    That loop begins with nothing that is computed of it, and IREE does not wait for the op before it
-    uses the memory again.
+    That loop begins with nothing that is computed of it. IREE uses the memory again before the op
+    has read it.
     """
     walk, loops = reading.walk, _loops_that_update(reading)
     updated, taking = {*loops}, dict[int, set[int]]()
