@@ -57,6 +57,11 @@ _FLOATS = {
     "f32_v1": (0x7F800000, 0x3F800000),
     "f64_v1": (0x7FF << 52, 0x3FF << 52),
 }
+# Of these a zero that is stored as zeros changes nothing that is added to it.
+_WITH_ZERO = {"complex_v1"} | {
+    f"f8{name}_v1"
+    for name in ("E3M4", "E4M3", "E4M3B11FNUZ", "E4M3FN", "E4M3FNUZ", "E5M2", "E5M2FNUZ")
+}
 _INTEGERS = {
     f"{sign}{bits}_v1": (sign == "i", bits) for sign in ("i", "ui") for bits in (8, 16, 32, 64)
 }
@@ -357,7 +362,10 @@ def _changes(reading: Reading, start: Head | None, root: str) -> bool | None:
     if root not in _TOGETHER or not isinstance(data, Blob) or data.size > _LARGEST_SCALAR:
         return None
     value = int.from_bytes(bytes(reading.data[data.offset : data.offset + data.size]), "little")
-    same = _identities(reading.element(start.results[0]), root)
+    element = reading.element(start.results[0])
+    if root == _ADD and element in _WITH_ZERO and not value:
+        return False
+    same = _identities(element, root)
     return None if same is None else value not in same
 
 

@@ -31,6 +31,7 @@ _UNSIGNED = frozenset(f"ui{bits}_v1" for bits in (4, 8, 16, 32, 64))
 # What IREE computes of a count where it is no tensor yet.
 _OF_COUNTS = kinds("abs add and convert divide maximum minimum multiply negate subtract")
 _UPDATING = ("vhlo.dynamic_update_slice_v1", *SCATTERS)
+_CHANGING = (*_UPDATING, "vhlo.sort_v1")
 _SPREADING = kinds("broadcast_in_dim reshape")
 # So often what functions are called with is looked at, which call others.
 _TURNS = 8
@@ -600,27 +601,31 @@ def _gives_what_is_around(reading: Reading) -> bool | None:
 
 
 def _takes_between_loops(reading: Reading) -> bool | None:
-    """Find perhaps an op that takes what a loop has updated, before another loop that updates.
+    """Find perhaps an op that takes what a loop has updated, before another loop.
 
-    That loop begins with nothing that is computed of it. IREE uses the memory again before the op
-    has read it.
+    That loop updates too, or the op changes what it takes, and the loop begins with nothing that is
+    computed of it. IREE uses the memory again before the op has read it.
     """
     walk, loops = reading.walk, _loops_that_update(reading)
-    updated, taking = {*loops}, dict[int, set[int]]()
-    for visit in walk if len(loops) > 1 else ():
+    updated = {*loops}
+    taking, changing = dict[int, set[int]](), dict[int, set[int]]()
+    for visit in walk if loops else ():
         number, block = visit.number, walk.around[visit.number]
-        if number in loops:
-            waiting = taking.pop(block, set())
+        kind = reading.kinds[visit.operation.name]
+        if visit.name == _WHILE:
+            waiting = changing.pop(block, set())
+            if number in loops:
+                waiting |= taking.pop(block, set())
             if waiting - _before(reading, number, min(waiting, default=number)):
                 return None
         elif any(
             one and one[0] in updated and walk.around[one[0]] == block for one in visit.sources
         ):
-            kind = reading.kinds[visit.operation.name]
             if kind == _RESHAPE:
                 updated.add(number)
             elif kind not in _HANDING and visit.name != _RETURN:
-                taking.setdefault(block, set()).add(number)
+                changes = visit.name in _CHANGING
+                (changing if changes else taking).setdefault(block, set()).add(number)
     return False
 
 
@@ -689,7 +694,7 @@ LOOPS: dict[str, FormRule] = {
     "while with unused results whose body returns only values from outside": FormRule(
         _gives_what_is_outside, (ops(_WHILE),), across=True
     ),
-    "op that takes what a loop has updated, before another loop that updates": FormRule(
+    "op that takes what a loop has updated, before another loop": FormRule(
         _takes_between_loops, (ops(_WHILE), ops(*_UPDATING)), across=True
     ),
     "loop whose body gives what is around it": FormRule(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.form import GATHERS, SCATTERS, FormRule, ops
+from portable.prediction.signatures import FLOATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["SCATTERED", "is_wide"]
 
 _NONE = frozenset[int]()
+_SELECTING = "vhlo.select_and_scatter_v1"
 _SCATTERED = 3  # one operand, its indices and its updates
 
 
@@ -206,6 +208,23 @@ def _gathers_behind_components(*, several: bool) -> Callable[[Reading], bool]:
     return found
 
 
+def _selects(*starts: str) -> Callable[[Reading], bool | None]:
+    """Find perhaps a select_and_scatter that selects between others than different numbers.
+
+    Args:
+        starts: What the names of its element types begin with, any unless given.
+    """
+
+    def found(reading: Reading) -> bool | None:
+        of = (one for one in reading.of(_SELECTING) if like(one) in reading.used)
+        types = (type_ for one in of for type_ in one.results)
+        return (
+            None if any(reading.element(one).startswith(starts or "") for one in types) else False
+        )
+
+    return found
+
+
 SCATTERED: dict[str, FormRule] = {
     "gather in batches by indices whose components are not their last dimension": FormRule(
         _gathers_behind_components(several=False), (ops(*GATHERS),)
@@ -242,6 +261,8 @@ SCATTERED: dict[str, FormRule] = {
     "scatter of several single elements by indices without components": FormRule(
         _scatters_to_one_place, (ops(*SCATTERS),)
     ),
+    "select_and_scatter of elements that may be equal": FormRule(_selects(), (ops(_SELECTING),)),
+    "select_and_scatter of floats that may be NaN": FormRule(_selects(*FLOATS), (ops(_SELECTING),)),
     "scatter of indices without components": FormRule(_without_components, (ops(*SCATTERS),)),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

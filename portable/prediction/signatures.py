@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from portable.bytecode.encoding import brief
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.text import type_text
+from portable.prediction.form import repeated
 from portable.releases.capability import APART, HALVED, OF_NOTHING
 
 if TYPE_CHECKING:
@@ -160,20 +161,21 @@ class _Naming:
 
 
 def _windows_are_apart(reading: Reading, signature: OpSignature) -> bool:
-    """Say whether windows neither overlap nor are padded, and move by more than one.
+    """Say whether windows of several elements neither overlap nor are padded, and move by more.
 
     None is the only one over what it does not cover: IREE has no code for that.
     """
-    sizes, strides = (
-        reading.numbers(signature, f"window_{name}") for name in ("dimensions", "strides")
-    )
-    # As one value either stands for all dimensions.
-    rank = max(len(sizes), len(strides))
-    if not sizes or max(strides, default=1) == 1 or any(reading.numbers(signature, "padding")):
-        return False
-    strides, sizes = (values * rank if len(values) == 1 else values for values in (strides, sizes))
     over, source = (*(signature.operand_types or ()), None, None)[:2]
-    shapes = (sizes, reading.dimensions(over) or (), reading.dimensions(source) or ())
+    shape = reading.dimensions(over) or ()
+    sizes, strides = (
+        repeated(reading.numbers(signature, f"window_{name}"), len(shape))
+        for name in ("dimensions", "strides")
+    )
+    if max(sizes, default=1) == 1 or max(strides, default=1) == 1:
+        return False
+    if any(reading.numbers(signature, "padding")):
+        return False
+    shapes = (sizes, shape, reading.dimensions(source) or ())
     covered = all(one != 1 or size == of for size, of, one in zip(*shapes, strict=False))
     return covered and all(map(operator.ge, strides, sizes))
 

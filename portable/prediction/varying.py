@@ -20,8 +20,8 @@ __all__ = ["Varying"]
 
 # What gives what its first operand is, elsewhere.
 _FIRST = kinds(
-    "abs bitcast_convert broadcast broadcast_in_dim convert dynamic_slice gather negate not reshape"
-    " reverse sign slice torch_index_select transpose"
+    "abs bitcast_convert broadcast broadcast_in_dim convert dynamic_gather dynamic_slice gather"
+    " negate not real_dynamic_slice reshape reverse sign slice torch_index_select transpose"
 )
 # What varies where all operands do, and beside constants too.
 _TOGETHER = kinds(
@@ -29,6 +29,8 @@ _TOGETHER = kinds(
     " shift_right_arithmetic shift_right_logical"
 )
 _BESIDE = kinds("add subtract xor")
+# What is a number more often than 0 or -1, moved by what varies.
+_MOVED = kinds("shift_left shift_right_arithmetic shift_right_logical")
 # Beside constants that are not this number throughout; of a product none may be zero.
 _MULTIPLY = "vhlo.multiply"
 _SUMMED = kinds("convolution dot dot_general dynamic_conv einsum")
@@ -95,4 +97,6 @@ class Varying(Estimates["Arguments"]):
         least, most = self._reading.ends(constant)
         if kind == _MULTIPLY:
             return not least <= 0 <= most
+        if kind in _MOVED:
+            return self._reading.flow.operands(visit)[0] == value and not -1 <= least <= most <= 0
         return kind in _ABSORBING and not least == most == _ABSORBING[kind]
