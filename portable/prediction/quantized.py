@@ -207,12 +207,11 @@ def _pads_more_than_bytes(reading: Reading) -> bool:
     return False
 
 
-def _loses_its_ends(reading: Reading) -> bool:
-    """Find storage without a sign, as the integer that it is written as has one, or of 32 bits."""
+def _stored_without_a_sign(reading: Reading) -> bool:
+    """Find storage without a sign, as the integer that it is written as has one."""
     pool = reading.content.pool
     flags = (pool.type(index).fields.get("flags") for index in pool.types_named(*QUANTIZED_TYPES))
-    unsigned = any(isinstance(one, int) and not one & _SIGNED for one in flags)
-    return unsigned or not _OF_32_BITS.isdisjoint(storages(reading))
+    return any(isinstance(one, int) and not one & _SIGNED for one in flags)
 
 
 def _quantizes_nan(reading: Reading) -> bool:
@@ -252,8 +251,11 @@ QUANTIZED: dict[str, FormRule] = {
     "quantized type that is stored in less than a byte": weaken(
         FormRule(lambda reading: not _BELOW_A_BYTE.isdisjoint(storages(reading)), (_WHERE,))
     ),
-    "quantized type that is stored without a sign or in 32 bits": weaken(
-        FormRule(_loses_its_ends, (_WHERE,))
+    "quantized type that is stored without a sign": weaken(
+        FormRule(_stored_without_a_sign, (_WHERE,))
+    ),
+    "quantized type that is stored in 32 bits": weaken(
+        FormRule(lambda reading: not _OF_32_BITS.isdisjoint(storages(reading)), (_WHERE,))
     ),
     "product of two quantized types, or add of several": weaken(
         FormRule(_in_integers, (_WHERE, ops(*_DOTS, _DOT, _CONVOLUTION, *_DYNAMIC_CONVS, _ADD)))

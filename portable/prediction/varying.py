@@ -20,17 +20,19 @@ __all__ = ["Varying"]
 
 # What gives what its first operand is, elsewhere.
 _FIRST = kinds(
-    "abs bitcast_convert broadcast broadcast_in_dim convert dynamic_gather dynamic_slice gather"
-    " negate not real_dynamic_slice reshape reverse sign slice torch_index_select transpose"
+    "abs bitcast_convert broadcast broadcast_in_dim convert count_leading_zeros dynamic_gather"
+    " dynamic_slice gather negate not popcnt real_dynamic_slice reshape reverse sign slice"
+    " torch_index_select transpose"
 )
+_SIGNED_SHIFT = "vhlo.shift_right_arithmetic"
 # What varies where all operands do, and beside constants too.
 _TOGETHER = kinds(
     "clamp compare concatenate divide maximum minimum pad power remainder shift_left"
     " shift_right_arithmetic shift_right_logical"
 )
 _BESIDE = kinds("add subtract xor")
-# What is a number more often than 0 or -1, moved by what varies.
-_MOVED = kinds("shift_left shift_right_arithmetic shift_right_logical")
+# What is the same number however far it is moved, at least; 0 is so everywhere.
+_MOVED = {**dict.fromkeys(kinds("shift_left shift_right_logical"), 0), _SIGNED_SHIFT: -1}
 # Beside constants that are not this number throughout; of a product none may be zero.
 _MULTIPLY = "vhlo.multiply"
 _SUMMED = kinds("convolution dot dot_general dynamic_conv einsum")
@@ -98,5 +100,6 @@ class Varying(Estimates["Arguments"]):
         if kind == _MULTIPLY:
             return not least <= 0 <= most
         if kind in _MOVED:
-            return self._reading.flow.operands(visit)[0] == value and not -1 <= least <= most <= 0
+            moved = self._reading.flow.operands(visit)[0] == value
+            return moved and not _MOVED[kind] <= least <= most <= 0
         return kind in _ABSORBING and not least == most == _ABSORBING[kind]
