@@ -1,4 +1,4 @@
-"""Programs of one scatter, gather or convolution whose dimensions are numbered at random."""
+"""Programs of one op whose dimensions are numbered at random, as of a scatter or convolution."""
 
 from __future__ import annotations
 
@@ -125,10 +125,35 @@ def _convolution(luck: random.Random) -> str:
   return %r : {r} }}"""
 
 
+def _selection(luck: random.Random) -> str:
+    rank = luck.choice((1, 2, 2, 3))
+    window = [luck.choice((1, 2, 3)) for _ in range(rank)]
+    strides = [one + luck.choice((0, 0, 1)) for one in window]
+    sizes = [max(one, luck.choice((3, 4, 6))) for one in window]
+    given = [(n - w) // s + 1 for n, w, s in zip(sizes, window, strides, strict=True)]
+    x, u = _tensor(sizes), _tensor(given)
+    of, by = (", ".join(map(str, numbers)) for numbers in (window, strides))
+    return f"""func.func @main(%x: {x}, %u: {u}) -> {x} {{
+  %0 = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = "stablehlo.select_and_scatter"(%x, %u, %0) <{{
+    window_dimensions = array<i64: {of}>, window_strides = array<i64: {by}>}}> ({{
+    ^bb0(%1: tensor<f32>, %2: tensor<f32>):
+      %3 = stablehlo.compare {luck.choice(("GE", "GT", "LE", "LT"))}, %1, %2
+        : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %3 : tensor<i1>
+  }}, {{
+    ^bb0(%1: tensor<f32>, %2: tensor<f32>):
+      %3 = stablehlo.add %1, %2 : tensor<f32>
+      stablehlo.return %3 : tensor<f32>
+  }}) : ({x}, {u}, tensor<f32>) -> {x}
+  return %r : {x} }}"""
+
+
 KINDS: dict[str, Callable[[random.Random], str]] = {
     "scatter": _scatter,
     "gather": _gather,
     "convolution": _convolution,
+    "select_and_scatter": _selection,
 }
 """What makes a program of each kind, which may be none that readers take."""
 
