@@ -642,10 +642,9 @@ def _loops_that_update(reading: Reading) -> set[int]:
 
 
 def _before(reading: Reading, loop: int, first: int) -> set[int]:
-    """Return what a loop waits for, of the operations from a first one on."""
+    """Return what a loop begins with, of the operations from a first one on."""
     walk, found = reading.walk, set[int]()
-    inside = walk.below(loop) if first < loop else ()
-    pending = {one[0] for visit in (walk[loop], *inside) for one in visit.sources if one}
+    pending = {one[0] for one in walk[loop].sources if one}
     while pending:
         number = pending.pop()
         if first <= number < loop and number not in found:
