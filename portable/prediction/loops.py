@@ -611,7 +611,6 @@ def _takes_between_loops(reading: Reading) -> bool | None:
     taking, changing = dict[int, set[int]](), dict[int, set[int]]()
     for visit in walk if loops else ():
         number, block = visit.number, walk.around[visit.number]
-        kind = reading.kinds[visit.operation.name]
         if visit.name == _WHILE:
             waiting = changing.pop(block, set())
             if number in loops:
@@ -621,11 +620,12 @@ def _takes_between_loops(reading: Reading) -> bool | None:
         elif any(
             one and one[0] in updated and walk.around[one[0]] == block for one in visit.sources
         ):
+            kind = reading.kinds[visit.operation.name]
             if kind == _RESHAPE:
                 updated.add(number)
-            elif kind not in _HANDING and visit.name != _RETURN:
-                changes = visit.name in _CHANGING
-                (changing if changes else taking).setdefault(block, set()).add(number)
+            elif kind not in _HANDING:
+                takers = changing if visit.name in _CHANGING else taking
+                takers.setdefault(block, set()).add(number)
     return False
 
 
@@ -636,7 +636,8 @@ def _loops_that_update(reading: Reading) -> set[int]:
         around = walk.around[visit.number]
         while around >= 0 and around not in seen:
             seen.add(around)
-            found.update([around] if walk[around].name == _WHILE else ())
+            if walk[around].name == _WHILE:
+                found.add(around)
             around = walk.around[around]
     return found
 

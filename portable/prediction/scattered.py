@@ -217,10 +217,8 @@ def _selects(*starts: str) -> Callable[[Reading], bool | None]:
 
     def found(reading: Reading) -> bool | None:
         of = (one for one in reading.of(_SELECTING) if like(one) in reading.used)
-        types = (type_ for one in of for type_ in one.results)
-        return (
-            None if any(reading.element(one).startswith(starts or "") for one in types) else False
-        )
+        elements = (reading.element(type_) for one in of for type_ in one.results)
+        return None if any(one.startswith(starts or "") for one in elements) else False
 
     return found
 

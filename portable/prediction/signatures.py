@@ -171,9 +171,8 @@ def _windows_are_apart(reading: Reading, signature: OpSignature) -> bool:
         repeated(reading.numbers(signature, f"window_{name}"), len(shape))
         for name in ("dimensions", "strides")
     )
-    if max(sizes, default=1) == 1 or max(strides, default=1) == 1:
-        return False
-    if any(reading.numbers(signature, "padding")):
+    alone = max(sizes, default=1) == 1 or max(strides, default=1) == 1
+    if alone or any(reading.numbers(signature, "padding")):
         return False
     shapes = (sizes, shape, reading.dimensions(source) or ())
     covered = all(one != 1 or size == of for size, of, one in zip(*shapes, strict=False))
