@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["Canonical", "branch_ends", "is_canonical", "may_not_run"]
+__all__ = ["Canonical", "branch_ends", "counted_to", "is_canonical", "may_not_run"]
 
 _RETURN = "vhlo.return"
 _OUTERMOST = 0
@@ -423,6 +423,18 @@ class _Counting(NamedTuple):
         pair = (number, self.term.by) if self.term.is_left else (self.term.by, number)
         return self.goes_on(*pair)
 
+    def last(self, step: int) -> int | None:
+        """Return the number with which it ends, step by step; None if no step leads over the end.
+
+        Where it goes on while the numbers are unequal, the step has to meet the other one.
+        """
+        if not self.runs(self.first):
+            return self.first
+        turns = (self.term.by - self.first) // step if step else 0
+        # The first number behind the end is the other one, or the next.
+        reached = (self.first + step * more for more in (turns, turns + 1) if more > 0)
+        return next((one for one in reached if not self.runs(one)), None)
+
 
 def _count(
     reading: Reading,
@@ -455,11 +467,37 @@ def _runs_once(
 ) -> bool:
     """Say whether a loop counts from a constant by a constant up to one, and runs once."""
     count = _count(reading, loop, begins, ends)
-    add = count and _made_by(reading, count.ends[_BODY], count.term.at, _ADD)
-    step = add and _counted(reading, add)
-    if not count or not step or step.at != count.term.at:
+    step = count and _step(reading, count)
+    if not count or step is None:
         return False
-    return count.runs(count.first) and not count.runs(count.first + step.by)
+    return count.runs(count.first) and not count.runs(count.first + step)
+
+
+def _step(reading: Reading, count: _Counting) -> int | None:
+    """Return the constant by which a loop counts; None where it does something else."""
+    add = _made_by(reading, count.ends[_BODY], count.term.at, _ADD)
+    step = add and _counted(reading, add)
+    return step.by if step and step.at == count.term.at else None
+
+
+def counted_to(reading: Reading, loop: Visit) -> tuple[int, int] | None:
+    """Return which value a loop counts from a constant by a constant, and what it is at the end.
+
+    Args:
+        reading: An artifact's ops.
+        loop: The loop.
+
+    Returns:
+        The number of the value among the results, and what it is if its type has that number;
+        None of another loop.
+    """
+    begins = [*map(loop.constant, loop.sources)]
+    count = _count(reading, loop, begins, reading.branch_ends)
+    step = count and _step(reading, count)
+    if not count or step is None:
+        return None
+    last = count.last(step)
+    return None if last is None else (count.term.at, last)
 
 
 def may_not_run(reading: Reading, *, surely: bool = False) -> Iterator[Visit]:
@@ -491,10 +529,12 @@ class _Term(NamedTuple):
 
 
 def _made_by(reading: Reading, ends: Visit, operand: int, kind: str) -> Visit | None:
-    """Return what gives an operand, if it is of some kind."""
+    """Return what gives an operand, if it is of some kind and in the same region."""
     source = ends.sources[operand] if operand < len(ends.sources) else None
     made = reading.walk[source[0]] if source else None
-    return made if made and reading.kinds[made.operation.name] == kind else None
+    if made is None or reading.kinds[made.operation.name] != kind:
+        return None
+    return made if reading.walk.around[made.number] == reading.walk.around[ends.number] else None
 
 
 def _counted(reading: Reading, visit: Visit) -> _Term | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from portable.bytecode.entries import Blob
 from portable.bytecode.layouts import VHLO
 from portable.bytecode.operations import IN_FUNCTION, like
-from portable.prediction.corners import UNSIGNED_INTEGERS, sums_up
+from portable.prediction.corners import UNSIGNED_INTEGERS
 from portable.prediction.flow import by_the_first
 from portable.prediction.form import (
     AMOUNTS,
@@ -27,6 +27,7 @@ from portable.prediction.form import (
     types,
     weaken,
 )
+from portable.prediction.windows import sums_up
 from portable.releases import capability
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ values, and a type of a constant that is left, shows in where values come from.
 from __future__ import annotations
 
 import functools
-import math
 import re
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ from portable.bytecode.entries import Blob
 from portable.bytecode.operations import IN_FUNCTION, like
 from portable.prediction.computing import WHOLE, integers
 from portable.prediction.form import (
-    CONVOLUTIONS,
     SCATTERS,
     FormRule,
     ops,
@@ -39,13 +37,6 @@ _DIVISIONS = ("vhlo.divide_v1", _REMAINDER)
 _REDUCE = "vhlo.reduce_v1"
 _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
 _SEVERAL = 2
-# The largest number of either operand, and how many of them are summed up.
-_FACTORS = 3
-# The greatest number of each type whose sums XLA cuts; those of 64 bits, i2 and i4 wrap.
-_LIMITS = {
-    **{f"i{bits}_v1": (1 << bits - 1) - 1 for bits in (8, 16, 32)},
-    **{f"ui{bits}_v1": (1 << bits) - 1 for bits in (2, 4, 8, 16, 32)},
-}
 
 
 def _of(*elements: str) -> frozenset[str]:
@@ -216,34 +207,6 @@ def _divides_constants_by_zero(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
-def _convolves_too_large(reading: Reading) -> bool | None:
-    """Find perhaps a convolution of constants of integers with a sum that its type does not hold.
-
-    XLA folds it, and cuts the sum to the least or greatest number instead of wrapping it.
-    """
-    # Each constant is read once: any number of ops may take the same.
-    sizes = functools.cache(functools.partial(_largest, reading))
-    for visit in reading.walk.of(CONVOLUTIONS):
-        element = reading.element(visit.operation.results[0]) if visit.operation.results else ""
-        if element not in _LIMITS:
-            continue
-        operands = visit.sources[:2]
-        if not all(source and source[0] in reading.folded for source in operands):
-            continue
-        held = [sizes(visit.constant(source)) for source in operands]
-        kernel = visit.constant(operands[1]) if len(operands) > 1 else None
-        count = reading.content.pool.count(kernel.results[0]) if kernel else None
-        known = [one for one in (*held, count) if one is not None]
-        if len(known) < _FACTORS or math.prod(known) > _LIMITS[element]:
-            return None
-    return False
-
-
-def _largest(reading: Reading, constant: Head | None) -> int | None:
-    """Return the largest magnitude in a constant of integers, or None for what is none."""
-    return None if constant is None else max(map(abs, integers(reading, constant)), default=None)
-
-
 def _runs_a_composite(reading: Reading) -> bool | None:
     """Find a composite, used or not; perhaps in a function that main does not run."""
     calls = reading.walk.of(_COMPOSITES)
@@ -263,9 +226,6 @@ CONSTANTS: dict[str, FormRule] = {
     ),
     "division of constant integers by zero": FormRule(
         _divides_constants_by_zero, (ops(*_DIVISIONS), ops(_CONSTANT), types(WHOLE)), across=True
-    ),
-    "convolution of constants of integers that may overflow": FormRule(
-        _convolves_too_large, (ops(*CONVOLUTIONS), types(_LIMITS)), across=True
     ),
     "dynamic_conv, dynamic_gather or dynamic_pad by what is not constant": _sized_at_runtime(
         *(op for op, twin in TWINS.items() if twin.numbers and op != _SLICE)

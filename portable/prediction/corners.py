@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from portable.bytecode.entries import Blob
 from portable.bytecode.operations import like
 from portable.features.devices import replicas_and_partitions
 from portable.prediction.flow import by_the_first
@@ -17,21 +15,31 @@ from portable.prediction.form import (
     kinds,
     ops,
     repeated,
-    signed,
     types,
     weaken,
 )
 from portable.prediction.parts import QUANTIZED_TYPES
+from portable.prediction.windows import (
+    Window,
+    features,
+    is_grouped,
+    made_products,
+    signature_of,
+    sums_up,
+    truths,
+    used_of,
+    windows_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.flow import Value
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
 
-__all__ = ["CORNERS", "UNSIGNED_INTEGERS", "as_written", "made_products", "sums_up"]
+__all__ = ["CORNERS", "UNSIGNED_INTEGERS", "as_written"]
 
 _BITS, _SORT, _MODULE = "vhlo.rng_bit_generator_v1", "vhlo.sort_v1", "builtin.module"
 _MANUAL = "sdy.manual_computation"
@@ -45,6 +53,8 @@ _APART = kinds("convolution dot_general reduce reduce_window")
 _TRANSFORM = "vhlo.fft_v1"
 _DRAW, _REAL = "vhlo.rng_v1", frozenset({"bf16_v1", "f16_v1", "f32_v1", "f64_v1"})
 _NARROW = _REAL - {"f64_v1"}
+# Of which IREE has convolutions as they are.
+_PLAIN_NUMBERS = frozenset({"i8_v1", "i32_v1", "f16_v1", "f32_v1", "f64_v1"})
 _BARRIER = "vhlo.optimization_barrier_v1"
 _CALL, _PARTING = "vhlo.custom_call_v1", ("SPMDFullToShardShape", "SPMDShardToFullShape")
 _EQUALITY = ("EQ", "NE")
@@ -55,7 +65,6 @@ UNSIGNED_INTEGERS = frozenset(f"ui{bits}_v1" for bits in (2, 4, 8, 16, 32, 64))
 _PERMUTE = "vhlo.collective_permute_v1"
 _BROADCAST = "vhlo.broadcast_in_dim_v1"
 _CONVOLUTION, _REDUCE_WINDOW = "vhlo.convolution_v1", "vhlo.reduce_window_v1"
-_GROUPED = ("feature", "batch")
 # Over how many dimensions MLIR has a convolution that keeps strides and dilation as tensors.
 _NAMED = (2, 3)
 # Collective ops that every device of a group has its own part in.
@@ -67,11 +76,6 @@ _DIVIDING = (
 _WORDS = {"ui32_v1": 0.5, "ui64_v1": 1}
 # The words of 64 bits that the state of an algorithm has, by its number in VHLO.
 _STATES = {0: (2, 3), 1: (2,), 2: (2, 3)}
-
-
-def _used(reading: Reading, *names: str) -> Iterator[OpSignature]:
-    """Yield the op signatures of some ops, without those that a compiler removes before."""
-    return (one for one in reading.of(*names) if like(one) in reading.used)
 
 
 def _other_state(reading: Reading) -> bool:
@@ -87,7 +91,7 @@ def _other_state(reading: Reading) -> bool:
 
 def _states(reading: Reading) -> Iterator[tuple[OpSignature, int, str]]:
     """Yield each rng_bit_generator with how many elements its state has, and of which type."""
-    for signature in _used(reading, _BITS):
+    for signature in used_of(reading, _BITS):
         state = (signature.operand_types or (None,))[0]
         sizes = reading.dimensions(state)
         if state is not None and sizes is not None:
@@ -98,7 +102,7 @@ def _from_the_end(first: int) -> Callable[[Reading], bool]:
     """Find a sort of a dimension that is counted from the end, at least so far from it."""
 
     def found(reading: Reading) -> bool:
-        for signature in _used(reading, _SORT):
+        for signature in used_of(reading, _SORT):
             value = reading.value(signature, "dimension").get("value")
             if isinstance(value, int) and value <= -first:
                 return True
@@ -111,7 +115,7 @@ def _orders_complex_numbers(reading: Reading) -> bool:
     """Find a compare of complex numbers, of which there are some, for more than equality."""
     return any(
         reading.case(one, "comparison_direction") not in _EQUALITY
-        for one in _used(reading, _COMPARE)
+        for one in used_of(reading, _COMPARE)
         for type_ in (one.operand_types or ())[:1]
         if type_ is not None
         and reading.element(type_) == "complex_v1"
@@ -167,7 +171,7 @@ def _is_left_to_shardy(reading: Reading) -> bool | None:
 
 def _transforms_several(reading: Reading) -> bool:
     """Find a Fourier transform of real numbers over more than one dimension."""
-    for one in _used(reading, _TRANSFORM):
+    for one in used_of(reading, _TRANSFORM):
         lengths = reading.value(one, "fft_length").get("type")
         several = isinstance(lengths, int) and (reading.content.pool.count(lengths) or 0) > 1
         if several and reading.case(one, "fft_type") == "RFFT":
@@ -177,13 +181,13 @@ def _transforms_several(reading: Reading) -> bool:
 
 def _draws_integers(reading: Reading) -> bool:
     """Find an rng of something else than floats."""
-    drawn = (reading.element(type_) for one in _used(reading, _DRAW) for type_ in one.results)
+    drawn = (reading.element(type_) for one in used_of(reading, _DRAW) for type_ in one.results)
     return not {*drawn} <= _REAL
 
 
 def _draws_one(reading: Reading) -> bool:
     """Find one number of the normal distribution, in several dimensions."""
-    return any(_is_one_drawn(reading, one) for one in _used(reading, _DRAW))
+    return any(_is_one_drawn(reading, one) for one in used_of(reading, _DRAW))
 
 
 def _is_one_drawn(reading: Reading, drawn: Head | OpSignature) -> bool:
@@ -212,7 +216,7 @@ def _is_of_scalars(*names: str) -> FormRule:
     return FormRule(
         lambda reading: any(
             reading.dimensions(type_) == []
-            for one in _used(reading, *names)
+            for one in used_of(reading, *names)
             for type_ in one.results
         ),
         (ops(*names),),
@@ -221,7 +225,7 @@ def _is_of_scalars(*names: str) -> FormRule:
 
 def _more_devices(reading: Reading) -> bool:
     """Find a collective op of groups that are greater than the number of devices."""
-    collectives = [*_used(reading, *_DIVIDING)]
+    collectives = [*used_of(reading, *_DIVIDING)]
     if not collectives:
         return False
     devices = max(map(math.prod, _counts(reading)), default=1)
@@ -255,90 +259,9 @@ def _is_stable(reading: Reading) -> bool | None:
     """Find a stable sort of several operands: perhaps some of the elements compared are equal."""
     found = (
         one.operands > 1 and reading.value(one, "is_stable").get("value")
-        for one in _used(reading, _SORT)
+        for one in used_of(reading, _SORT)
     )
     return None if any(found) else False
-
-
-class _Window(NamedTuple):
-    """A window over one dimension, of as many elements as `size`.
-
-    Args:
-        base: How many elements it moves over, and how far apart they are.
-        stride: By how many it moves.
-        spread: How far apart its own elements are.
-        padding: What is added on both sides, or taken away.
-        result: How many times it fits.
-    """
-
-    size: int
-    base: int
-    base_spread: int
-    stride: int
-    spread: int
-    padding: int
-    result: int
-
-    def fits_once(self, *, spread: bool) -> bool:
-        """Say whether it would stand elsewhere too, were it not for its stride.
-
-        Args:
-            spread: Whether its own elements may be apart.
-        """
-        whole = (self.base - 1) * self.base_spread + 1 + self.padding
-        covered = (self.size - 1) * self.spread + 1
-        alone = self.result == 1 < self.stride and (spread or self.spread == 1)
-        return alone and 1 < covered < whole
-
-
-def _windows(reading: Reading, one: OpSignature) -> Iterator[_Window]:
-    """Yield the windows of a convolution or reduce_window of static sizes."""
-    operands, numbers = one.operand_types or (), functools.partial(reading.numbers, one)
-    base, result = map(reading.dimensions, (operands[0] if operands else None, one.results[0]))
-    if base is None or result is None:
-        return
-    if reading.names[one.name] == _CONVOLUTION:
-        kernel = reading.dimensions(operands[1] if len(operands) > 1 else None) or ()
-        places = [numbers(f"{which}_spatial_dimensions") for which in ("input", "kernel", "output")]
-        sides = [
-            [sizes[at] for at in where if at < len(sizes)]
-            for sizes, where in zip((base, kernel, result), places, strict=True)
-        ]
-        spreads = numbers("lhs_dilation"), numbers("rhs_dilation")
-    else:
-        sides = [list(base), list(numbers("window_dimensions")), list(result)]
-        spreads = numbers("base_dilations"), numbers("window_dilations")
-    rank = len(sides[0])
-    strides, padding = numbers("window_strides"), numbers("padding")
-    each = [repeated(values, rank) for values in (strides, *spreads)]
-    amounts = [*map(signed, repeated(padding, 2 * rank, 0))]
-    added = [sum(amounts[at : at + 2]) for at in range(0, 2 * rank, 2)]
-    for values in zip(*sides, *each, added, strict=False):
-        of, size, times, stride, apart, spread, amount = values
-        yield _Window(size, of, apart, stride, spread, amount, times)
-
-
-def made_products(reading: Reading) -> Iterator[tuple[OpSignature, Sequence[_Window]]]:
-    """Yield the convolutions that XLA makes products, each with its windows.
-
-    Those of one input and one output feature, of one group and moved by one, each of whose windows
-    has one element or all of what it goes over.
-
-    Args:
-        reading: An artifact's ops.
-    """
-    for one in _used(reading, _CONVOLUTION):
-        if not one.results or any(reading.numbers(one, "padding")):
-            continue
-        kernel = reading.dimensions((*(one.operand_types or ()), None, None)[1]) or ()
-        windows = [*_windows(reading, one)]
-        # The other two dimensions are the features.
-        single = math.prod(kernel) == math.prod(window.size for window in windows)
-        if not windows or not single or len(kernel) != len(windows) + 2:
-            continue
-        plain = all(w.stride == w.base_spread == w.spread == 1 for w in windows)
-        if plain and all(w.size in {1, w.base} for w in windows):
-            yield one, windows
 
 
 def _reverses_all(reading: Reading) -> bool:
@@ -347,40 +270,62 @@ def _reverses_all(reading: Reading) -> bool:
     Of one input and one output feature, and moved by one: XLA makes it a product.
     """
     for one, windows in made_products(reading):
-        reversed_ = _truths(reading, one, "window_reversal", len(windows))
+        reversed_ = truths(reading, one, "window_reversal", len(windows))
         if any(w.size > 1 and turned for w, turned in zip(windows, reversed_, strict=True)):
             return True
     return False
 
 
-def _turned(reading: Reading) -> Iterator[tuple[OpSignature, _Window]]:
+def _turned(reading: Reading) -> Iterator[tuple[OpSignature, Window]]:
     """Yield the reversed windows of several elements, each with its convolution."""
-    for one in _used(reading, _CONVOLUTION):
-        windows = [*_windows(reading, one)] if one.results else []
-        turned = _truths(reading, one, "window_reversal", len(windows))
+    for one in used_of(reading, _CONVOLUTION):
+        windows = [*windows_of(reading, one)] if one.results else []
+        turned = truths(reading, one, "window_reversal", len(windows))
         for window, is_turned in zip(windows, turned, strict=False):
             if is_turned and window.size > 1:
                 yield one, window
 
 
-def _reverses_what_fits_once(reading: Reading) -> bool:
+def _reverses_what_fits_once(reading: Reading) -> bool | None:
     """Find a convolution with a reversed window, of several elements, that fits once.
 
-    IREE refuses most of them, and compiles some by their features and other dimensions.
+    IREE reverses a kernel that is constant before it compiles anything.
     """
-    return any(window.result == 1 for _, window in _turned(reading))
+    perhaps = False
+    for visit in reading.walk.of([_CONVOLUTION]):
+        kernel = visit.sources[1] if len(visit.sources) > 1 else None
+        if like(visit.operation) in reading.used and visit.constant(kernel) is None:
+            found = _is_not_turned(reading, signature_of(reading, visit))
+            if found and (kernel is None or kernel[0] not in reading.folded):
+                return True
+            perhaps |= found is not False
+    return None if perhaps else False
+
+
+def _is_not_turned(reading: Reading, one: OpSignature) -> bool | None:
+    """Say whether IREE has no way to reverse the window of a convolution; None if that is open.
+
+    Over two dimensions it has none where a reversed window fits once, unless both are reversed and
+    the other one fits more often.
+    """
+    windows = [*windows_of(reading, one)] if one.results else []
+    several = truths(reading, one, "window_reversal", len(windows))
+    turned = [w for w, is_it in zip(windows, several, strict=True) if is_it and w.size > 1]
+    if all(window.result > 1 for window in turned):
+        return False
+    plain = all(w.stride == w.base_spread == w.spread == 1 for w in windows)
+    numbers = reading.element(one.results[0]) in _PLAIN_NUMBERS
+    if len(windows) not in _NAMED[:1] or not plain or not numbers or is_grouped(reading, one):
+        return None
+    places = math.prod(window.result for window in windows)
+    if len(turned) == len(windows) and places > 1:
+        return False
+    return True if places > 1 or reading.content.pool.count(one.results[0]) != 1 else None
 
 
 def _reverses_of_several_features(reading: Reading) -> bool:
     """Find a convolution with a reversed window, over several features."""
-    return any(_features(reading, one) not in (0, 1) for one, _ in _turned(reading))
-
-
-def _features(reading: Reading, one: OpSignature, side: str = "input") -> int:
-    """Return how many features the kernel of a convolution has; 0 where a file is damaged."""
-    kernel = reading.dimensions((*(one.operand_types or ())[1:2], None)[0]) or ()
-    at = reading.value(one, f"kernel_{side}_feature_dimension").get("value")
-    return kernel[at] if isinstance(at, int) and 0 <= at < len(kernel) else 0
+    return any(features(reading, one) not in (0, 1) for one, _ in _turned(reading))
 
 
 def _reverses_quantized(reading: Reading) -> bool | None:
@@ -389,23 +334,12 @@ def _reverses_quantized(reading: Reading) -> bool | None:
     IREE sums up the windows of its operand by themselves, where zero is not stored as zero, and
     over one dimension; over two it refuses some.
     """
-    for one in _used(reading, _CONVOLUTION):
+    for one in used_of(reading, _CONVOLUTION):
         quantized = any(reading.element(type_) in QUANTIZED_TYPES for type_ in one.results)
-        windows = len([*_windows(reading, one)]) if quantized else 0
-        if any(_truths(reading, one, "window_reversal", windows)):
+        windows = len([*windows_of(reading, one)]) if quantized else 0
+        if any(truths(reading, one, "window_reversal", windows)):
             return None
     return False
-
-
-def _truths(reading: Reading, one: OpSignature, name: str, count: int) -> list[bool]:
-    """Return the booleans of an attribute: in a byte each, a bit each, or one for all."""
-    data = reading.value(one, name).get("data")
-    if not isinstance(data, Blob):
-        return [False] * count
-    held = bytes(reading.data[data.offset : data.offset + data.size])
-    if len(held) == count > 1:
-        return [*map(bool, held)]
-    return [bool(byte >> bit & 1) for byte in held for bit in range(8)][:count]
 
 
 def _fits_once(op: str) -> FormRule:
@@ -416,28 +350,22 @@ def _fits_once(op: str) -> FormRule:
 
     def find(reading: Reading) -> bool:
         return any(
-            window.fits_once(spread=_is_grouped(reading, one))
-            for one in _used(reading, op)
+            window.fits_once(spread=is_grouped(reading, one))
+            for one in used_of(reading, op)
             if one.results
-            for window in _windows(reading, one)
+            for window in windows_of(reading, one)
         )
 
     return FormRule(find, (ops(op),))
 
 
-def _is_grouped(reading: Reading, one: OpSignature, *of: str) -> bool:
-    """Say whether some of what a convolution has are in groups: its features, or its batches."""
-    counts = (reading.value(one, f"{each}_group_count").get("value") for each in of or _GROUPED)
-    return any(count not in (None, 1) for count in counts)
-
-
 def _groups_without_space(reading: Reading) -> bool:
     """Find a convolution in groups of several features, over no dimension."""
     return any(
-        _is_grouped(reading, one, "feature")
-        and _features(reading, one) > 1
+        is_grouped(reading, one, "feature")
+        and features(reading, one) > 1
         and not reading.numbers(one, "input_spatial_dimensions")
-        for one in _used(reading, *CONVOLUTIONS)
+        for one in used_of(reading, *CONVOLUTIONS)
     )
 
 
@@ -447,15 +375,15 @@ def _moves_over_what_is_spread(reading: Reading) -> bool:
     One input feature, or one output feature; others of its dimensions are of one element. What its
     window reads may be nothing but what is added between: that is not looked for. f64 is right.
     """
-    for one in _used(reading, _CONVOLUTION):
+    for one in used_of(reading, _CONVOLUTION):
         narrow = not _NARROW.isdisjoint(map(reading.element, one.results))
-        windows = [*_windows(reading, one)] if narrow else []
+        windows = [*windows_of(reading, one)] if narrow else []
         long = [w for w in windows if not w.size == w.base == 1]
         along = len(windows) in {1, 2} and len(long) == 1 and min(long[0].size, long[0].base) > 1
         moved = any(w.stride > 1 for w in windows) and any(w.base_spread > 1 for w in windows)
-        together = all(w.spread == 1 for w in windows) and not _is_grouped(reading, one, "feature")
-        turned = any(_truths(reading, one, "window_reversal", len(windows)))
-        single = 1 in (_features(reading, one), _features(reading, one, "output"))
+        together = all(w.spread == 1 for w in windows) and not is_grouped(reading, one, "feature")
+        turned = any(truths(reading, one, "window_reversal", len(windows)))
+        single = 1 in (features(reading, one), features(reading, one, "output"))
         if along and moved and together and not turned and single:
             return True
     return False
@@ -464,7 +392,7 @@ def _moves_over_what_is_spread(reading: Reading) -> bool:
 def _reverses_each(reading: Reading) -> bool:
     """Find a convolution of each feature by itself, with a reversed window."""
     return any(
-        _is_grouped(reading, one, "feature") and _features(reading, one) == 1
+        is_grouped(reading, one, "feature") and features(reading, one) == 1
         for one, _ in _turned(reading)
     )
 
@@ -474,14 +402,14 @@ def _moves_by_one(reading: Reading) -> bool:
 
     One without elements is removed before it is compiled.
     """
-    for one in _used(reading, _CONVOLUTION):
+    for one in used_of(reading, _CONVOLUTION):
         if (
             not one.results
-            or _is_grouped(reading, one)
+            or is_grouped(reading, one)
             or reading.content.pool.count(one.results[0]) == 0
         ):
             continue
-        windows = [*_windows(reading, one)]
+        windows = [*windows_of(reading, one)]
         alike = all(w.stride == 1 for w in windows) or all(w.spread == 1 for w in windows)
         if len(windows) in _NAMED and alike:
             return True
@@ -496,7 +424,7 @@ def _sums_up(elements: frozenset[str]) -> FormRule:
     """
 
     def find(reading: Reading) -> bool:
-        for one in _used(reading, _REDUCE_WINDOW):
+        for one in used_of(reading, _REDUCE_WINDOW):
             if elements.isdisjoint(map(reading.element, one.results)):
                 continue
             if sums_up(reading, one):
@@ -504,21 +432,6 @@ def _sums_up(elements: frozenset[str]) -> FormRule:
         return False
 
     return FormRule(find, (types(elements), ops(_REDUCE_WINDOW)))
-
-
-def sums_up(reading: Reading, one: OpSignature) -> bool:
-    """Say whether a reduce_window is over all elements before, or behind, each one.
-
-    Args:
-        reading: An artifact's ops.
-        one: The reduce_window, which has a result.
-    """
-    windows = [*_windows(reading, one)]
-    long = [window for window in windows if window.size > 1]
-    plain = all(w.base_spread == w.stride == w.spread == 1 for w in windows)
-    whole = [w.padding for w in long if w.size == w.base == w.padding + 1]
-    # All of it on one side: the list has it as one number.
-    return plain and len(long) == 1 and bool({*whole} & {*reading.numbers(one, "padding")})
 
 
 def _compares_with_its_integer(reading: Reading) -> bool | None:
@@ -601,7 +514,7 @@ def _leaves_one(reading: Reading) -> bool | None:
     strided: dict[int | None, list[int]] = {}
     moving = {
         like(one): reading.numbers(one, "strides")
-        for one in _used(reading, _SLICE)
+        for one in used_of(reading, _SLICE)
         if max(reading.numbers(one, "strides"), default=1) > 1
     }
     for visit in reading.walk.of([_SLICE]) if moving else ():
@@ -687,7 +600,7 @@ CORNERS: dict[str, FormRule] = {
     ),
     "collective_permute without pairs": FormRule(_has_no_pairs, (ops(_PERMUTE),)),
     "dynamic_conv": FormRule(
-        lambda reading: any(True for _ in _used(reading, *DYNAMIC_CONVOLUTIONS)),
+        lambda reading: any(True for _ in used_of(reading, *DYNAMIC_CONVOLUTIONS)),
         (ops(*DYNAMIC_CONVOLUTIONS),),
     ),
     "rng_bit_generator with a state of other than two or three words": _has_words(
@@ -729,8 +642,8 @@ CORNERS: dict[str, FormRule] = {
     "convolution with a reversed window of several features": weaken(
         FormRule(_reverses_of_several_features, (ops(_CONVOLUTION),))
     ),
-    "convolution with a reversed window that fits once": weaken(
-        FormRule(_reverses_what_fits_once, (ops(_CONVOLUTION),))
+    "convolution with a reversed window that fits once": FormRule(
+        _reverses_what_fits_once, (ops(_CONVOLUTION),)
     ),
     "convolution whose reversed window fits once, of one feature": FormRule(
         _reverses_all, (ops(_CONVOLUTION),)

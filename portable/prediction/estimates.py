@@ -48,7 +48,9 @@ class Estimates(ABC, Generic[_T]):
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._known: dict[Value, _T] = {}
-        handed = {} if _HANDING_ON.isdisjoint(reading.kinds) else self._handed()
+        handed: dict[Value, Sequence[Value]] = (
+            {} if _HANDING_ON.isdisjoint(reading.kinds) else self._handed()
+        )
         takers = self._takers() if handed else {}
         for turn in range(_TURNS if handed else 1):
             changed = [value for value, made_of in handed.items() if self._join(value, made_of)]
@@ -59,7 +61,9 @@ class Estimates(ABC, Generic[_T]):
                 self._following(changed, takers) if turn else reading.walk.of(self.computed)
             ):
                 for at, given in enumerate(self._given(visit)):
-                    self._keep((visit.number, at), given)
+                    if self._keep((visit.number, at), given):
+                        # What a loop itself says is closer than what it hands on.
+                        handed.pop((visit.number, at), None)
 
     def of(self, visit: Visit) -> list[_T]:
         """Return what is known of the operands of an op."""
@@ -82,7 +86,7 @@ class Estimates(ABC, Generic[_T]):
     def _given(self, visit: Visit) -> Sequence[_T | None]:
         """Return what is known of the results of an op; of the last ones, None is left out."""
 
-    def _handed(self) -> Mapping[Value, Sequence[Value]]:
+    def _handed(self) -> dict[Value, Sequence[Value]]:
         """Return what becomes values that are handed on, of those that are nothing else."""
         flow, reading = self._reading.flow, self._reading
         return {

@@ -30,6 +30,7 @@ from portable.prediction.computing import (
     first_of,
 )
 from portable.prediction.constants import CONSTANTS
+from portable.prediction.convolved import CONVOLVED
 from portable.prediction.corners import CORNERS
 from portable.prediction.entry import ENTRY, aliased, dictionaries
 from portable.prediction.few_bits import FEW_BITS
@@ -78,6 +79,7 @@ from portable.prediction.simplified import (
 from portable.prediction.specials import SPECIALS
 from portable.prediction.summed import SUMMED
 from portable.prediction.unneeded import UNNEEDED
+from portable.prediction.unrounded import UNROUNDED
 from portable.prediction.unsigned import UNSIGNED
 from portable.prediction.unused import used
 from portable.prediction.varying import Varying
@@ -902,6 +904,7 @@ FORMS: dict[str, FormRule] = {
     **COMPLEXES,
     **COMPUTED,
     **CONSTANTS,
+    **CONVOLVED,
     **CORNERS,
     **SCATTERED,
     **ENTRY,
@@ -923,6 +926,7 @@ FORMS: dict[str, FormRule] = {
     **SPECIALS,
     **SUMMED,
     **UNNEEDED,
+    **UNROUNDED,
     **UNSIGNED,
     **VERIFIED,
 }

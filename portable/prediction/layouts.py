@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
 from portable.prediction.bodies import INLINED, applied_bodies
-from portable.prediction.corners import made_products
 from portable.prediction.form import ELEMENTWISE, FormRule, kinds, ops, types
 from portable.prediction.functions import CALLS
 from portable.prediction.identities import ORDERS
 from portable.prediction.returned import ends
+from portable.prediction.windows import made_products
 
 if TYPE_CHECKING:
     from portable.bytecode.operations import OpSignature
@@ -39,8 +39,8 @@ _IN_ORDER = (
     | {"builtin.module"}
     | kinds(
         "broadcast broadcast_in_dim case concatenate constant convolution dynamic_slice"
-        " dynamic_update_slice func if iota optimization_barrier pad reduce reduce_window reshape"
-        " return reverse slice while"
+        " dynamic_iota dynamic_update_slice func if iota optimization_barrier pad reduce"
+        " reduce_window reshape return reverse select_and_scatter slice while"
     )
 )
 # How many ops one after the other are looked through.

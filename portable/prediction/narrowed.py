@@ -1,8 +1,6 @@
-"""Floats that are made narrower: what is left out of that, and what IREE has no means for.
+"""Floats that are made narrower, for which IREE has no means.
 
-XLA and IREE leave out a conversion to a narrower float and back, so that nothing is rounded.
-
-IREE converts an integer to bf16 by a call of a function that it does not link. It leaves out the
+It converts an integer to bf16 by a call of a function that it does not link. It leaves out the
 wider float between them, and does not call where it makes arithmetic of it in the same loop.
 
 One number of f16 or bf16 that is computed from constants it keeps as a value of its host, which has
@@ -16,7 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
-from portable.prediction.computing import NARROW, WHOLE
+from portable.prediction.computing import WHOLE
 from portable.prediction.flow import INSIDE, by_the_first
 from portable.prediction.form import SIXTEEN_BITS, FormRule, adds_some, kinds, ops, taken, types
 
@@ -66,48 +64,6 @@ _CONVOLUTION = "vhlo.convolution_v1"
 _BITS = re.compile(r"(bf|f|u?i)(\d+)")
 # Of so many elements an iota is a constant.
 _FOLDED = 8
-
-
-def _rounds(elements: Collection[str]) -> Callable[[Reading], bool | None]:
-    """Find what is converted to narrow floats and not only returned; it is perhaps not rounded.
-
-    On a CPU a conversion to a wider float stands before most ops of these.
-    """
-
-    def find(reading: Reading) -> bool | None:
-        made = {
-            (visit.number, 0)
-            for visit in reading.walk.of([_CONVERT])
-            if reading.element(reading.result(visit.operation)) in elements
-        }
-        if not made:
-            return False
-        reached = reading.flow.reached(made, by_the_first, _MOVING)
-        return None if any(_takes(reading, reached, _MOVING | _RETURN)) else False
-
-    return find
-
-
-def _widens_again(reading: Reading) -> bool | None:
-    """Find what is converted to f32, and what is perhaps that as it is converted to f64."""
-    made: set[Value] = set()
-    wider: list[Visit] = []
-    for visit in reading.walk.of([_CONVERT]):
-        to = reading.element(reading.result(visit.operation))
-        if to == _FLOAT and {*taken(reading, visit)} != {_FLOAT}:
-            made.add((visit.number, 0))
-        elif to == _DOUBLE:
-            wider.append(visit)
-    if not made or not wider:
-        return False
-    flow = reading.flow
-    reached = flow.reached(made, lambda _: True, reading.kinds)
-    return None if any(not reached.isdisjoint(flow.operands(one)) for one in wider) else False
-
-
-def _narrows_or_widens(reading: Reading) -> bool | None:
-    finds = (_rounds(NARROW), _widens_again)
-    return None if any(find(reading) is None for find in finds) else False
 
 
 def _rounds_four_bits(reading: Reading) -> bool:
@@ -294,12 +250,6 @@ def _size(element: str) -> tuple[str, int]:
 
 
 NARROWED: dict[str, FormRule] = {
-    "convert to a narrower float and back": FormRule(
-        _narrows_or_widens, (types(NARROW | {_DOUBLE}), ops(_CONVERT)), across=True
-    ),
-    "convert to bf16 and back": FormRule(
-        _rounds([_BFLOAT16]), (types([_BFLOAT16]), ops(_CONVERT)), across=True
-    ),
     "bf16 made of integers by way of a wider float, or an iota of it": FormRule(
         _narrows_integers, (types([_BFLOAT16]), ops(_CONVERT, *_IOTAS))
     ),

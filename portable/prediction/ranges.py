@@ -11,6 +11,7 @@ import operator
 from typing import TYPE_CHECKING, TypeAlias
 
 from portable.bytecode.layouts import VHLO, widths
+from portable.prediction.canonical import counted_to
 from portable.prediction.computing import WHOLE
 from portable.prediction.estimates import EACH, Estimates
 from portable.prediction.form import kinds, taken, takes_its_opposite
@@ -32,7 +33,7 @@ ANY = (-math.inf, math.inf)
 
 _COMPARE, _CONSTANT, _CONVERT = "vhlo.compare", "vhlo.constant", "vhlo.convert"
 _IOTA, _SIZE = "vhlo.iota", "vhlo.get_dimension_size"
-_ADD, _SELECT = "vhlo.add", "vhlo.select"
+_ADD, _SELECT, _WHILE = "vhlo.add", "vhlo.select", "vhlo.while"
 # What gives numbers of its first operand, and of any.
 _TAKING = kinds("dynamic_slice gather torch_index_select")
 _PASSING = kinds("broadcast broadcast_in_dim concatenate pad reshape reverse slice transpose")
@@ -79,6 +80,8 @@ class Bounds(Estimates["Ends"]):
         kind, results = self._reading.kinds[visit.operation.name], visit.operation.results
         if kind in EACH:
             return [*map(_known, self.of(visit)[: len(results)])]
+        if kind == _WHILE:
+            return self._counts(visit)
         if not results or results[1:]:
             return []
         element = self._reading.element(results[0])
@@ -91,12 +94,20 @@ class Bounds(Estimates["Ends"]):
         elif kind == _COMPARE:
             ends = self._compared(visit)
         elif kind == _SIZE:
-            ends = (0, _whole_type(element)[1])
+            ends = self._size(visit, element)
         elif kind == _SELECT:
             ends = self._selected(visit, element)
         else:
             ends = self._cancelled(visit, element) or _computed(kind, self.of(visit), element)
         return [_held(ends, element)]
+
+    def _counts(self, loop: Visit) -> Sequence[Ends | None]:
+        """Return what a loop gives that counts: one number, if its type has it."""
+        at, last = counted_to(self._reading, loop) or (-1, 0)
+        return [
+            _held((last, last), self._reading.element(type_)) if at == place else None
+            for place, type_ in enumerate(loop.operation.results)
+        ]
 
     def _cancelled(self, visit: Visit, element: str) -> Ends | None:
         """Return what an op gives of any value taken twice, or beside what it is not."""
@@ -121,6 +132,19 @@ class Bounds(Estimates["Ends"]):
         if shape is None or not isinstance(at, int) or not 0 <= at < len(shape) or shape[at] < 0:
             return math.inf
         return max(shape[at] - 1, 0)
+
+    def _size(self, asks: Visit, element: str) -> Ends:
+        """Return the size of a dimension, where the type says it."""
+        flow = self._reading.flow
+        shape = [
+            size
+            for operand in flow.operands(asks)[:1]
+            for size in self._reading.dimensions(flow.type(operand)) or ()
+        ]
+        at = self._reading.value(asks.operation, "dimension").get("value")
+        if not isinstance(at, int) or not 0 <= at < len(shape) or shape[at] < 0:
+            return 0, _whole_type(element)[1]
+        return shape[at], shape[at]
 
     def _converted(self, visit: Visit, element: str) -> Ends:
         taken = self.of(visit)
@@ -381,6 +405,6 @@ _COMPUTED = (
     | _CANCELLING
     | _DENYING
     | EACH
-    | {_COMPARE, _CONSTANT, _CONVERT, _IOTA, _SELECT, _SIZE}
+    | {_COMPARE, _CONSTANT, _CONVERT, _IOTA, _SELECT, _SIZE, _WHILE}
     | {kind for kind, _ in _COMPUTING}
 )

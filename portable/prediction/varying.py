@@ -90,10 +90,13 @@ class Varying(Estimates["Arguments"]):
         return [together if apart else None]
 
     def _is_left(self, kind: str, visit: Visit, value: Value) -> bool:
-        """Say whether an operand is a constant beside which another makes all of the result."""
+        """Say whether an operand is the same each time, and another beside it makes the result."""
         constant = visit.constants.get(value[0])
-        if constant is None or kind in _BESIDE:
-            return constant is not None
+        if kind in _BESIDE:
+            least, most = self._reading.ranges.at(value)
+            return constant is not None or value[0] in self._reading.folded or least == most
+        if constant is None:
+            return False
         if self._reading.element(constant.results[0]) not in _SIGNED:
             return False
         least, most = self._reading.ends(constant)
