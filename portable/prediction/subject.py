@@ -17,7 +17,8 @@ from portable.containers.container import place
 from portable.features import analyze
 from portable.features.devices import replicas_and_partitions
 from portable.prediction.applied import APPLYING
-from portable.prediction.form import ELEMENTWISE
+from portable.prediction.constants import is_one_number
+from portable.prediction.form import ELEMENTWISE, kinds
 from portable.prediction.forms import FORMS, KINDS, Reading, forms_in
 from portable.prediction.mistyped import mistyped
 from portable.prediction.signatures import CALL, IN, signatures_by_name
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from portable.containers.container import Container, Opener
     from portable.features import Analysis, Feature, RemovedForm
     from portable.inspection import Inspection
+    from portable.prediction.walk import Visit
     from portable.version import Version
 
 __all__ = ["RANGE", "Judged", "Subject", "examine", "subject_of", "subjects", "subjects_in"]
@@ -44,6 +46,12 @@ RANGE = "file_line_col_range"
 
 _MODULE = f"{BUILTIN}.module"
 _KINDS = KINDS | {"custom_call"}
+# What IREE computes of different numbers as it does of arguments, constant or not: of the ops of
+# f64, f8 and complex numbers that 3.1.0, 3.8.0, 3.11.0 and 3.13.0 refuse, on 2026-12-01.
+_KEPT = kinds(
+    "atan2 cbrt cosine exponential exponential_minus_one log log_plus_one logistic power remainder"
+    " rsqrt sine sqrt tan tanh"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,9 +308,18 @@ def _sheltered(reading: Reading, named: Mapping[str, Sequence[OpSignature]]) -> 
     exposed = {
         like(visit.operation)
         for visit in walk
-        if visit.number not in folded and not _is_applied(whole, walk.around[visit.number])
+        if (visit.number not in folded or _is_kept(whole, visit))
+        and not _is_applied(whole, walk.around[visit.number])
     }
     return frozenset(name for name in plain if exposed.isdisjoint(map(like, named[name])))
+
+
+def _is_kept(reading: Reading, visit: Visit) -> bool:
+    """Say whether an op of a constant of different numbers is left for other code."""
+    return reading.kinds[visit.operation.name] in _KEPT and any(
+        constant is not None and not is_one_number(reading, constant)
+        for constant in map(visit.constant, visit.sources)
+    )
 
 
 def _is_applied(reading: Reading, around: int) -> bool:
