@@ -47,6 +47,7 @@ WITHOUT = {
             "returned-beside-what-computes-it-torch-xla",
             "rng-bits-are-unsigned-crash-torch-xla",
             "conditional-in-a-body-torch-xla",
+            "channel-of-different-collectives-torch-xla-aborts",
         ),
         "jaxlib and newer torch_xlas refuse what ends torch_xla 2.1 and 2.2",
     ),

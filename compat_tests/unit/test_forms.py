@@ -542,7 +542,8 @@ def test_a_sum_of_a_convolution_of_constants_may_be_cut(
     given = program.constant(type_, struct.pack("2b", *numbers))
     other = program.constant(type_, struct.pack("2b", *(kernel or [0, 0])))
     convolution = Step("convolution_v1", [1, 0 if kernel is None else 2], type_)
-    found = program.forms_of([type_], [given, other, convolution])
+    kept = Step("return_v1", [3], ())
+    found = program.forms_of([type_], [given, other, convolution, kept])
     assert found["convolution of constants of integers that may overflow"] is expected
 
 

@@ -24,6 +24,7 @@ _CONSTANT, _IOTA = "vhlo.constant_v1", "vhlo.iota_v1"
 _DIVIDE, _TRANSFORM = "vhlo.divide_v1", "vhlo.fft_v1"
 _PAD, _DYNAMIC_PAD = "vhlo.pad_v1", "vhlo.dynamic_pad_v1"
 _CONCATENATE, _REDUCE = "vhlo.concatenate_v1", "vhlo.reduce_v1"
+_RETURN = "vhlo.return"
 # What becomes a selection between elements of it.
 _SELECTING = kinds("atan2 clamp maximum minimum power select")
 # One of these alone it computes itself; what is made of it perhaps not.
@@ -70,10 +71,11 @@ def _pads_complex_f64(reading: Reading) -> bool | None:
 def _splits_a_constant(reading: Reading) -> bool | None:
     """Find an op of real and imaginary parts of a complex constant of several values.
 
-    Perhaps of what is folded to one, or one in a body, and a product of two such.
+    Perhaps of what is folded to one, or one in a body, and a product of two such. A part that is
+    returned and that nothing else takes is right.
     """
     several: dict[tuple[int, int], bool] = {}
-    perhaps = False
+    perhaps, taken = False, _taken(reading)
     for visit in reading.walk.of(_SPLITTING):
         source, operation = _taken_apart(reading, visit), visit.operation
         if source is None or reading.element(reading.walk.type(source)) != _COMPLEX:
@@ -87,8 +89,20 @@ def _splits_a_constant(reading: Reading) -> bool | None:
             several[key] = not complex_splat(reading, constant)
         if several[key] and operation.depth == IN_FUNCTION and visit.name not in _PARTS:
             return True
-        perhaps |= several[key]
+        perhaps |= several[key] and (visit.name not in _PARTS or visit.number in taken)
     return None if perhaps else False
+
+
+def _taken(reading: Reading) -> set[int]:
+    """Return the operations of which another takes a result than what ends main."""
+    walk, main = reading.walk, reading.functions.main
+    return {
+        source[0]
+        for visit in walk
+        if walk.around[visit.number] != main or reading.kinds[visit.operation.name] != _RETURN
+        for source in visit.sources
+        if source
+    }
 
 
 def _taken_apart(reading: Reading, visit: Visit) -> Source | None:

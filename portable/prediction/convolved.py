@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from portable.bytecode.operations import Head, OpSignature
     from portable.prediction.forms import Reading
     from portable.prediction.walk import Visit
-    from portable.prediction.windows import Window
+    from portable.prediction.windows import SlidingWindow
 
 __all__ = ["CONVOLVED"]
 
@@ -106,7 +106,7 @@ def _is_cut(total: int, element: str) -> bool:
     return bool((min(max(summed, least), greatest) - total) % (1 << _BITS[element]))
 
 
-def _moves(window: Window) -> bool:
+def _moves(window: SlidingWindow) -> bool:
     """Say whether a window of several elements covers more than what it goes over, or less."""
     plain = window.stride == window.base_spread == window.spread == 1
     once = window.size == window.base and window.low == window.padding == 0
@@ -131,7 +131,7 @@ class _Sums(NamedTuple):
     taken: int
     given: tuple[int, int]
     groups: tuple[int, int]
-    windows: Sequence[Window]
+    windows: Sequence[SlidingWindow]
     turned: Sequence[bool]
     steps: Sequence[Sequence[int]]
     work: int
@@ -167,7 +167,7 @@ class _Sums(NamedTuple):
 
 
 def _pairs(
-    window: Window, place: int, is_turned: bool, steps: Sequence[int]
+    window: SlidingWindow, place: int, is_turned: bool, steps: Sequence[int]
 ) -> list[tuple[int, int]]:
     """Return which elements are multiplied where a window stands, by where they are.
 
@@ -189,7 +189,7 @@ def _pairs(
 
 
 def _sums_of(reading: Reading, one: OpSignature) -> _Sums | None:
-    """Return what a convolution sums up; None of one that makes no sense, or is not static."""
+    """Return what a convolution sums up; None of one whose numbers do not fit."""
     types_ = (*(one.operand_types or ())[:_OPERANDS], one.results[0])
     shapes = [reading.dimensions(type_) or () for type_ in types_]
     places = [_places(reading, one, side) for side in _DIMENSIONS]

@@ -20,7 +20,7 @@ from portable.prediction.form import (
 )
 from portable.prediction.parts import QUANTIZED_TYPES
 from portable.prediction.windows import (
-    Window,
+    SlidingWindow,
     features,
     is_grouped,
     made_products,
@@ -276,7 +276,7 @@ def _reverses_all(reading: Reading) -> bool:
     return False
 
 
-def _turned(reading: Reading) -> Iterator[tuple[OpSignature, Window]]:
+def _turned(reading: Reading) -> Iterator[tuple[OpSignature, SlidingWindow]]:
     """Yield the reversed windows of several elements, each with its convolution."""
     for one in used_of(reading, _CONVOLUTION):
         windows = [*windows_of(reading, one)] if one.results else []

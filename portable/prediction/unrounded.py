@@ -34,12 +34,11 @@ _WIDENED = kinds(
 )
 # What it computes of f16 as it is.
 _NATIVE = _WIDENED | kinds(
-    "abs bitcast_convert clamp compare concatenate dot_general dynamic_update_slice gather"
-    " is_finite maximum minimum negate optimization_barrier pad reduce_precision reverse"
-    " round_nearest_afz select sign"
+    "abs bitcast_convert clamp compare concatenate dynamic_update_slice gather is_finite maximum"
+    " minimum negate pad reduce_precision reverse round_nearest_afz select sign"
 )
 # Of which a number that is not rounded makes no difference.
-_ALIKE = kinds("bitcast_convert is_finite optimization_barrier")
+_ALIKE = kinds("bitcast_convert is_finite")
 
 
 def _narrowed(reading: Reading, elements: Collection[str]) -> set[Value]:

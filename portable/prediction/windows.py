@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from portable.prediction.walk import Visit
 
 __all__ = [
-    "Window",
+    "SlidingWindow",
     "features",
     "is_grouped",
     "made_products",
@@ -32,7 +32,7 @@ _CONVOLUTION = "vhlo.convolution_v1"
 _GROUPED = ("feature", "batch")
 
 
-class Window(NamedTuple):
+class SlidingWindow(NamedTuple):
     """A window over one dimension, of as many elements as `size`.
 
     Args:
@@ -65,7 +65,7 @@ class Window(NamedTuple):
         return alone and 1 < covered < whole
 
 
-def windows_of(reading: Reading, one: OpSignature) -> Iterator[Window]:
+def windows_of(reading: Reading, one: OpSignature) -> Iterator[SlidingWindow]:
     """Yield the windows of a convolution or reduce_window of static sizes.
 
     Args:
@@ -94,10 +94,10 @@ def windows_of(reading: Reading, one: OpSignature) -> Iterator[Window]:
     added = [(amounts[at], sum(amounts[at : at + 2])) for at in range(0, 2 * rank, 2)]
     sized = zip(*sides, *each, strict=False)
     for (of, size, times, stride, apart, spread), amount in zip(sized, added, strict=False):
-        yield Window(size, of, apart, stride, spread, *amount, times)
+        yield SlidingWindow(size, of, apart, stride, spread, *amount, times)
 
 
-def made_products(reading: Reading) -> Iterator[tuple[OpSignature, Sequence[Window]]]:
+def made_products(reading: Reading) -> Iterator[tuple[OpSignature, Sequence[SlidingWindow]]]:
     """Yield the convolutions that XLA makes products, each with its windows.
 
     Those of one input and one output feature, of one group and moved by one, each of whose windows
