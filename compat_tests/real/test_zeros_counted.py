@@ -57,6 +57,27 @@ def _programs() -> Iterator[str]:
             yield f"""%v = stablehlo.dot_general {matrix}, {taken}, contracting_dims = [1] x [0]
               : (tensor<4x4xi32>, {_T}) -> {_T}"""
     yield f"%v = stablehlo.select %p, %a, %c : tensor<4xi1>, {_T}"
+    for of, by in (("%a", "%b"), ("%a", "%c"), ("%c", "%a")):
+        yield f"""%u = stablehlo.slice {by} [0:2] : ({_T}) -> tensor<2xi32>
+          %v = stablehlo.dynamic_update_slice {of}, %u, %i
+            : ({_T}, tensor<2xi32>, tensor<i32>) -> {_T}"""
+    for of in ("%a", "%c"):
+        yield f"""%four = stablehlo.constant dense<4> : tensor<i32>
+          %v = stablehlo.set_dimension_size {of}, %four, dim = 0 : ({_T}, tensor<i32>) -> {_T}"""
+    for first in (-3, 0):
+        yield f"""%first = stablehlo.constant dense<{first}> : tensor<i32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          %last = stablehlo.constant dense<{first + 2}> : tensor<i32>
+          %m4 = stablehlo.while(%turn = %first) : tensor<i32> cond {{
+            %more = stablehlo.compare LT, %turn, %last : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %more : tensor<i1>
+          }} do {{
+            %next = stablehlo.add %turn, %one : tensor<i32>
+            stablehlo.return %next : tensor<i32>
+          }}
+          %v = stablehlo.broadcast_in_dim %m4, dims = [] : (tensor<i32>) -> {_T}"""
+    yield f"""%shape = stablehlo.constant dense<4> : tensor<1xi64>
+      %v = stablehlo.dynamic_iota %shape, dim = 0 : (tensor<1xi64>) -> {_T}"""
 
 
 def _zeros(numbers: np.ndarray) -> list[int]:

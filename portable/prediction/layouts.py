@@ -39,7 +39,7 @@ _IN_ORDER = (
     | {"builtin.module"}
     | kinds(
         "broadcast broadcast_in_dim case concatenate constant convolution dynamic_slice"
-        " dynamic_iota dynamic_update_slice func if iota optimization_barrier pad reduce"
+        " dynamic_iota dynamic_update_slice func if iota map optimization_barrier pad reduce"
         " reduce_window reshape return reverse select_and_scatter slice while"
     )
 )

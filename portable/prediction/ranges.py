@@ -32,7 +32,7 @@ ANY = (-math.inf, math.inf)
 """The ends of a value of which nothing is known; of a float it may be NaN."""
 
 _COMPARE, _CONSTANT, _CONVERT = "vhlo.compare", "vhlo.constant", "vhlo.convert"
-_IOTA, _SIZE = "vhlo.iota", "vhlo.get_dimension_size"
+_IOTAS, _SIZE = kinds("dynamic_iota iota"), "vhlo.get_dimension_size"
 _ADD, _SELECT, _WHILE = "vhlo.add", "vhlo.select", "vhlo.while"
 # What gives numbers of its first operand, and of any.
 _TAKING = kinds("dynamic_slice gather torch_index_select")
@@ -87,7 +87,7 @@ class Bounds(Estimates["Ends"]):
         element = self._reading.element(results[0])
         if visit.number in visit.constants:
             ends = self._constant(visit.constants[visit.number], element)
-        elif kind == _IOTA:
+        elif kind in _IOTAS:
             ends = (0, self._counted(visit))
         elif kind == _CONVERT:
             ends = self._converted(visit, element)
@@ -405,6 +405,7 @@ _COMPUTED = (
     | _CANCELLING
     | _DENYING
     | EACH
-    | {_COMPARE, _CONSTANT, _CONVERT, _IOTA, _SELECT, _SIZE, _WHILE}
+    | _IOTAS
+    | {_COMPARE, _CONSTANT, _CONVERT, _SELECT, _SIZE, _WHILE}
     | {kind for kind, _ in _COMPUTING}
 )

@@ -21,8 +21,8 @@ __all__ = ["Varying"]
 # What gives what its first operand is, elsewhere.
 _FIRST = kinds(
     "abs bitcast_convert broadcast broadcast_in_dim convert count_leading_zeros dynamic_gather"
-    " dynamic_slice gather negate not popcnt real_dynamic_slice reshape reverse sign slice"
-    " torch_index_select transpose"
+    " dynamic_slice gather negate not popcnt real_dynamic_slice reshape reverse set_dimension_size"
+    " sign slice torch_index_select transpose"
 )
 _SIGNED_SHIFT = "vhlo.shift_right_arithmetic"
 # What varies where all operands do, and beside constants too.
@@ -37,8 +37,8 @@ _MOVED = {**dict.fromkeys(kinds("shift_left shift_right_logical"), 0), _SIGNED_S
 _MULTIPLY = "vhlo.multiply"
 _SUMMED = kinds("convolution dot dot_general dynamic_conv einsum")
 _ABSORBING = {**dict.fromkeys(_SUMMED, 0), "vhlo.and": 0, "vhlo.or": -1}
-_SELECT = "vhlo.select"
-_COMPUTED = EACH | _FIRST | _TOGETHER | _BESIDE | _ABSORBING.keys() | {_MULTIPLY, _SELECT}
+_SELECT, _UPDATE = "vhlo.select", "vhlo.dynamic_update_slice"
+_COMPUTED = EACH | _FIRST | _TOGETHER | _BESIDE | _ABSORBING.keys() | {_MULTIPLY, _SELECT, _UPDATE}
 _SIGNED = frozenset(one for one in WHOLE if one.startswith("i"))
 _TWO = 2
 _MOST_ARGUMENTS = 4
@@ -77,6 +77,8 @@ class Varying(Estimates["Arguments"]):
             return [one or None for one in taken[:1]]
         if kind == _SELECT:
             return [self._joined(taken[1:])]
+        if kind == _UPDATE:
+            return [self._joined(taken[:_TWO])]
         if kind in _SUMMED:
             taken = taken[:_TWO]
         operands = self._reading.flow.operands(visit)
