@@ -112,8 +112,9 @@ def _narrows_or_widens(reading: Reading) -> bool | None:
 def _is_computed_wider(reading: Reading) -> bool | None:
     """Find what is made narrower, and taken by an op that XLA:CPU computes in f32."""
     made, perhaps = _narrowed(reading, NARROW), _widens_again(reading) is None
+    kept = None if _leaves_half(reading) else False
     for visit, value in _takers(reading, made):
-        computed = _takes_unrounded(reading, visit, value)
+        computed = _takes_unrounded(reading, visit, value, kept)
         if computed and value in made and _are_together(reading, visit, value):
             return True
         perhaps |= computed is not False
@@ -124,8 +125,29 @@ def _are_together(reading: Reading, visit: Visit, value: Value) -> bool:
     return reading.walk.around[visit.number] == reading.walk.around[value[0]]
 
 
-def _takes_unrounded(reading: Reading, visit: Visit, value: Value) -> bool | None:
-    """Say whether an op takes a narrow float as it was before; None where that is not known."""
+def _leaves_half(reading: Reading) -> bool:
+    """Say whether f16 are converted to other floats anywhere.
+
+    What stands between two conversions may be nothing in the end, as two negations are.
+    """
+    return any(
+        reading.element(reading.result(visit.operation)) not in WHOLE | {_BOOLEAN}
+        for visit in reading.walk.of([_CONVERT])
+        if _HALF in taken(reading, visit)
+    )
+
+
+def _takes_unrounded(
+    reading: Reading, visit: Visit, value: Value, kept: bool | None
+) -> bool | None:
+    """Say whether an op takes a narrow float as it was before; None where that is not known.
+
+    Args:
+        reading: An artifact's ops.
+        visit: The op.
+        value: The narrow float.
+        kept: What is said of an op that is computed of f16 as it is.
+    """
     kind, type_ = reading.kinds[visit.operation.name], reading.flow.type(value)
     if kind == _CONVERT:
         to = reading.element(reading.result(visit.operation))
@@ -133,7 +155,7 @@ def _takes_unrounded(reading: Reading, visit: Visit, value: Value) -> bool | Non
     if type_ is None:
         return None
     if reading.element(type_) == _HALF:
-        return False if kind in _NATIVE else None
+        return kept if kind in _NATIVE else None
     if kind in _WIDENED:
         # x - x, or x / x, is what it is of any number.
         return True if len({*visit.operands}) == len(visit.operands) else None
