@@ -11,6 +11,7 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from portable.bytecode.entries import Blob
+from portable.bytecode.operations import like
 from portable.prediction.computing import integers
 from portable.prediction.form import FormRule, kinds, ops, types
 
@@ -127,6 +128,7 @@ _REMAINDER = "vhlo.remainder"
 _MAKING_NAN = kinds("divide log power remainder rsqrt sqrt")
 _FLOATING = ("f", "bf")
 _EXPONENTIALS = kinds("exponential exponential_minus_one logistic")
+_CHOLESKY, _REDUCE_PRECISION = "vhlo.cholesky", "vhlo.reduce_precision_v1"
 _LOGISTIC, _UP_TO_F32 = "vhlo.logistic", frozenset({"bf16_v1", "f16_v1", "f32_v1"})
 # The element types whose exponentials of NaN are another number, or were once of one release.
 _RAISED = {
@@ -558,6 +560,28 @@ def _raises_e_to_nan(
     return find
 
 
+def _raises_e_to_a_cholesky(reading: Reading) -> bool | None:
+    """Find perhaps an exponential of what is computed of a cholesky, of up to 32 bits.
+
+    Of a matrix that is not positive definite XLA's is NaN, by a select of that constant.
+    """
+    made = {(visit.number, 0) for visit in reading.walk.of([_CHOLESKY])}
+    reached = reading.flow.reached(made, lambda _: True, reading.kinds) if made else set()
+    for visit in reading.walk.of(_EXPONENTIALS) if reached else ():
+        if _result(reading, visit) in _UP_TO_F32 and not reached.isdisjoint(
+            reading.flow.operands(visit)
+        ):
+            return None
+    return False
+
+
+def _keeps_no_bits(reading: Reading) -> bool | None:
+    """Find perhaps a reduce_precision of NaN that leaves no bits of the mantissa."""
+    used = (one for one in reading.of(_REDUCE_PRECISION) if like(one) in reading.used)
+    bits = (reading.value(one, "mantissa_bits").get("value") for one in used)
+    return None if any(one == 0 for one in bits) else False
+
+
 def _result(reading: Reading, visit: Visit) -> str:
     """Return the element type of an op's first result."""
     results = visit.operation.results
@@ -793,6 +817,10 @@ SIMPLIFIED: dict[str, FormRule] = {
     "maximum or minimum of constants of which one is NaN": FormRule(
         _compares_with_nan, (ops(_MAXIMUM, _MINIMUM), ops(_CONSTANT)), across=True
     ),
+    "exponential, exponential_minus_one or logistic of a cholesky": FormRule(
+        _raises_e_to_a_cholesky, (ops(_CHOLESKY), ops(*_EXPONENTIALS)), across=True
+    ),
+    "reduce_precision to no bits of mantissa": FormRule(_keeps_no_bits, (ops(_REDUCE_PRECISION),)),
     "exponential of what is computed from NaN": FormRule(
         _raises_e_to_nan(_RAISED), (ops(*_RAISED), ops(_CONSTANT, _IOTA)), across=True
     ),

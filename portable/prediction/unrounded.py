@@ -128,7 +128,7 @@ def _are_together(reading: Reading, visit: Visit, value: Value) -> bool:
 def _leaves_half(reading: Reading) -> bool:
     """Say whether f16 are converted to other floats anywhere.
 
-    What stands between two conversions may be nothing in the end, as two negations are.
+    Ops of which nothing is left, as of two negations, may be all that is between two conversions.
     """
     return any(
         reading.element(reading.result(visit.operation)) not in WHOLE | {_BOOLEAN}
