@@ -39,6 +39,29 @@ _FOUR_BITS = frozenset({"i4_v1", "ui4_v1"})
 _SEVERAL = 2
 
 
+def _in_bytes(mantissa: int, bias: int, greatest: int) -> bytes:
+    """Return 0, 1, 2 and so on as floats of a byte, rounded to even, up to the greatest one."""
+    found = bytearray(1)
+    for number in range(1, greatest + 1):
+        power = number.bit_length() - 1
+        below = max(power - mantissa, 0)
+        kept, rest = number >> below, number % (1 << below)
+        kept += rest * 2 + kept % 2 > 1 << below
+        fraction = kept << mantissa - power + below
+        # One that is rounded up to a power of two has the next exponent.
+        found.append((power + bias - 1 << mantissa) + fraction)
+    return bytes(found)
+
+
+# Of each type that has an iota in XLA, and that LLVM has not, the numbers from zero. Of f8E5M2
+# longer lists are not looked into.
+_COUNTED = {
+    "f8E4M3FN_v1": _in_bytes(3, 7, 448),
+    "f8E5M2_v1": _in_bytes(2, 15, 4_096),
+    "f8E4M3B11FNUZ_v1": _in_bytes(3, 11, 30),
+}
+
+
 def _of(*elements: str) -> frozenset[str]:
     return frozenset(f"{element}_v1" for element in elements)
 
@@ -207,6 +230,33 @@ def _divides_constants_by_zero(reading: Reading) -> bool | None:
     return None if perhaps else False
 
 
+def _lists_counts(reading: Reading) -> bool | None:
+    """Find a list of f8 that counts from zero, and is returned; perhaps where something takes it.
+
+    XLA makes an iota of it, which its older code does not write of these types.
+    """
+    walk, main = reading.walk, reading.functions.main
+    lists = {visit.number for visit in walk.of([_CONSTANT]) if _counts(reading, visit.operation)}
+    perhaps = False
+    for visit in walk if lists else ():
+        if not lists.isdisjoint(source[0] for source in visit.sources if source):
+            if visit.name == _RETURN and walk.around[visit.number] == main:
+                return True
+            perhaps = True
+    return None if perhaps else False
+
+
+def _counts(reading: Reading, constant: Head) -> bool:
+    """Say whether a constant of f8 lists 0, 1, 2 and so on, of which there are several."""
+    element = reading.element(constant.results[0]) if constant.results else ""
+    shape = reading.dimensions(constant.results[0]) if element in _COUNTED else None
+    data = reading.value(constant, "value").get("data") if shape and len(shape) == 1 else None
+    if not isinstance(data, Blob) or [data.size] != shape or data.size < _SEVERAL:
+        return False
+    counted = _COUNTED[element][: data.size]
+    return bytes(reading.data[data.offset : data.offset + data.size]) == counted
+
+
 def _runs_a_composite(reading: Reading) -> bool | None:
     """Find a composite, used or not; perhaps in a function that main does not run."""
     calls = reading.walk.of(_COMPOSITES)
@@ -231,6 +281,9 @@ CONSTANTS: dict[str, FormRule] = {
         *(op for op, twin in TWINS.items() if twin.numbers and op != _SLICE)
     ),
     "real_dynamic_slice by what is not constant": _sized_at_runtime(_SLICE),
+    "list of f8 that counts from zero": FormRule(
+        _lists_counts, (ops(_CONSTANT), types(_COUNTED)), across=True
+    ),
     "composite in a function that runs": FormRule(_runs_a_composite, (ops(*_COMPOSITES),)),
     "composite with regions": FormRule(
         lambda reading: any(one.regions for one in reading.of(_COMPOSITE)), (ops(_COMPOSITE),)
