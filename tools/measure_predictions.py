@@ -16,7 +16,7 @@ computed, and it is counted of how many programs something is not known.
 
 With `--around` they are the programs of one op from which the table was learnt, each put somewhere
 else: where nothing uses its results, in a function, in one whose call is unused, in a branch, in a
-loop. The N with the first
+loop, in one that changes what it takes. The N with the first
 digests are a sample of all ops and types, the same each time.
 """
 
@@ -166,6 +166,12 @@ _LOOP = """func.func @main({parameters}) -> ({types}) {{
     }}) : ({types}, tensor<i32>) -> ({types}, tensor<i32>)
     return {branched} : {types}
 }}"""
+# What a loop does not change XLA moves out of it: behind a barrier beside the turn nothing is such.
+_TURNING = _LOOP.replace(
+    "{again}",
+    """%turned:{taking} = stablehlo.optimization_barrier {arguments}%turn : {taken}tensor<i32>
+        {turned}""",
+)
 _IGNORED = """func.func @main({parameters}) -> tensor<i32> {{
     {call}
     %seven = stablehlo.constant dense<7> : tensor<i32>
@@ -177,6 +183,7 @@ AROUND = {
     "ignored": _IGNORED,
     "branch": _BRANCH,
     "loop": _LOOP,
+    "turning": _TURNING,
 }
 """Where a program of one op is put, each with the main that calls it."""
 
@@ -193,8 +200,13 @@ def _called(ir: Any, module: Any, template: str) -> str:
     inner.attributes["sym_visibility"] = ir.StringAttr.get("private")
     function = ir.FunctionType(ir.TypeAttr(inner.attributes["function_type"]).value)
     types, taken = ([str(one) for one in side] for side in (function.results, function.inputs))
-    arguments = ", ".join(f"%arg{number}" for number in range(len(taken)))
-    call = f"= func.call @inner({arguments}) : ({', '.join(taken)}) -> ({', '.join(types)})\n"
+    given, turned = (
+        [f"{name}{number}" for number in range(len(taken))] for name in ("%arg", "%turned#")
+    )
+    call, turning = (
+        f"= func.call @inner({', '.join(one)}) : ({', '.join(taken)}) -> ({', '.join(types)})\n"
+        for one in (given, turned)
+    )
     count = len(types)
     made, again, branch = (
         ", ".join(f"{name}#{number}" for number in range(count))
@@ -206,6 +218,10 @@ def _called(ir: Any, module: Any, template: str) -> str:
         carried=", ".join(f"%carried{number}: {one}" for number, one in enumerate(types)),
         call=f"%made:{count} {call}",
         again=f"%again:{count} {call}",
+        turned=f"%again:{count} {turning}",
+        arguments="".join(f"{one}, " for one in given),
+        taken="".join(f"{one}, " for one in taken),
+        taking=len(taken) + 1,
         results=made,
         repeated=again,
         branched=branch,

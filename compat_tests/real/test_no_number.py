@@ -1,4 +1,4 @@
-"""What XLA makes of a matrix that has no cholesky, and of NaN with no bits of mantissa."""
+"""What XLA makes of a matrix without a cholesky, NaN without a mantissa, and order in a loop."""
 
 from __future__ import annotations
 
@@ -27,20 +27,19 @@ _RAISED = f"""func.func @main(%a: {_M}) -> {_M} {{
 _CUT = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   %r = stablehlo.reduce_precision %a, format = e8m0 : tensor<4xf32>
   return %r : tensor<4xf32> }"""
-_B = "tensor<4xi1>"
-_CLAMPED = f"""func.func @main(%a: {_B}, %b: {_B}, %e: {_B}) -> {_B} {{
+_LOOP = """func.func @main(%a: {0}, %b: {0}, %e: {0}) -> {0} {{
   %first = stablehlo.constant dense<0> : tensor<i32>
-  %w:2 = stablehlo.while(%i = %first, %x = %a) : tensor<i32>, {_B} cond {{
+  %w:2 = stablehlo.while(%i = %first, %x = %a) : tensor<i32>, {0} cond {{
     %last = stablehlo.constant dense<3> : tensor<i32>
     %more = stablehlo.compare LT, %i, %last : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %more : tensor<i1>
   }} do {{
     %one = stablehlo.constant dense<1> : tensor<i32>
     %j = stablehlo.add %i, %one : tensor<i32>
-    %y = stablehlo.clamp %b, %x, %e : {_B}
-    stablehlo.return %j, %y : tensor<i32>, {_B}
+    %y = {1} : {0}
+    stablehlo.return %j, %y : tensor<i32>, {0}
   }}
-  return %w#1 : {_B} }}"""
+  return %w#1 : {0} }}"""
 
 
 @pytest.mark.parametrize("version", versions("0.5.3", "0.10.2", "0.12.0.1"))
@@ -68,20 +67,31 @@ def test_nan_without_a_mantissa(
     assert np.isnan(found[0]) == is_kept
 
 
+_ORDERS = {
+    "booleans that are clamped": ("tensor<4xi1>", "stablehlo.clamp %b, {0}, %e"),
+    "complex numbers that are clamped": ("tensor<4xcomplex<f32>>", "stablehlo.clamp %b, {0}, %e"),
+    "a maximum of complex numbers": ("tensor<4xcomplex<f32>>", "stablehlo.maximum {0}, %b"),
+    "a minimum of complex numbers": ("tensor<4xcomplex<f32>>", "stablehlo.minimum {0}, %b"),
+}
+
+
+@pytest.mark.parametrize("what", _ORDERS)
 @pytest.mark.parametrize("version", versions("0.9.1", "0.10.2", "0.12.0.1"))
-def test_booleans_that_a_loop_clamps(version: str, release: Callable[[str], Environment]) -> None:
-    """A loop that changes them is refused, and not green; without a loop they are clamped."""
-    name = f"jaxlib {version}"
-    looping = pin(_CLAMPED, "0.9.0").artifact
+def test_what_a_loop_puts_in_order(
+    version: str, what: str, release: Callable[[str], Environment]
+) -> None:
+    """A loop that changes it is refused, and not green; without a loop it is computed."""
+    name, (t, op) = f"jaxlib {version}", _ORDERS[what]
     alone = pin(
-        f"""func.func @main(%a: {_B}, %b: {_B}, %e: {_B}) -> {_B} {{
-          %r = stablehlo.clamp %a, %b, %e : {_B}
-          return %r : {_B} }}""",
+        f"""func.func @main(%a: {t}, %b: {t}, %e: {t}) -> {t} {{
+          %r = {op.format("%a")} : {t}
+          return %r : {t} }}""",
         "0.9.0",
     ).artifact
+    looping = pin(_LOOP.format(t, op.format("%x")), "0.9.0").artifact
     assert predict(looping, name, stage=Stage.COMPILE).holds(Stage.COMPILE) is None
     assert predict(alone, name, stage=Stage.COMPILE).holds(Stage.COMPILE)
     with find_executor("pjrt", release(name)) as executor:
         executor.compile(alone)
-        with pytest.raises(ExecutionFailed, match="Clamp unimplemented"):
+        with pytest.raises(ExecutionFailed, match=r"Clamp unimplemented|binary complex op"):
             executor.compile(looping)
