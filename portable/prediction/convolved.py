@@ -65,8 +65,15 @@ def _cuts_a_sum(reading: Reading) -> bool | None:
             perhaps = True
             continue
         left -= sums.work
-        numbers = [[*integers(reading, constant)] for constant in held if constant]
-        if any(_is_cut(total, element) for total in sums.of(*numbers)):
+        # A damaged constant has none, or more than its type has.
+        numbers = [
+            [*itertools.islice(integers(reading, constant), sums.work)]
+            for constant in held
+            if constant
+        ]
+        if not all(numbers):
+            perhaps = True
+        elif any(_is_cut(total, element) for total in sums.of(*numbers)):
             if any(map(_moves, sums.windows)) and not is_grouped(reading, one):
                 return True
             perhaps = True
@@ -201,10 +208,12 @@ def _sums_of(reading: Reading, one: OpSignature) -> _Sums | None:
     groups = [_number(reading, one, f"{of}_group_count") or 1 for of in ("feature", "batch")]
     windows = [*windows_of(reading, one)]
     (rows, inputs, *_), (taken, features, *_), (given_rows, given, *_) = base, kernel, result
+    turned = truths(reading, one, "window_reversal", len(windows))
     if (
         [inputs, rows] != [taken * groups[0], given_rows * groups[1]]
         or features != given
         or len(windows) != len(base) - _OPERANDS
+        or len(windows) != len(turned)
         or min((*base, *kernel, *result, *groups, *(one.base_spread for one in windows))) <= 0
     ):
         return None
@@ -212,7 +221,6 @@ def _sums_of(reading: Reading, one: OpSignature) -> _Sums | None:
         [math.prod(shape[place + 1 :]) for place in at]
         for at, shape in zip(places[:_OPERANDS], shapes[:_OPERANDS], strict=True)
     ]
-    turned = truths(reading, one, "window_reversal", len(windows))
     work = math.prod(result) * math.prod(kernel) + math.prod(base)
     return _Sums(taken, (given, given_rows), (groups[0], groups[1]), windows, turned, steps, work)
 

@@ -310,7 +310,7 @@ def _is_not_turned(reading: Reading, one: OpSignature) -> bool | None:
     """
     windows = [*windows_of(reading, one)] if one.results else []
     several = truths(reading, one, "window_reversal", len(windows))
-    turned = [w for w, is_it in zip(windows, several, strict=True) if is_it and w.size > 1]
+    turned = [w for w, is_it in zip(windows, several, strict=False) if is_it and w.size > 1]
     if all(window.result > 1 for window in turned):
         return False
     plain = all(w.stride == w.base_spread == w.spread == 1 for w in windows)
