@@ -189,7 +189,7 @@ def test_an_algorithm_is_told_by_its_number_and_not_by_an_index() -> None:
 
 
 def test_what_the_bytes_do_not_tell_is_not_known() -> None:
-    """Rounding to f16 before bf16 may be dropped by tensorflow 2.16; nobody can be sure."""
+    """Whether tensorflow 2.16 rounds to f16 on the way to bf16 depends on more than the bytes."""
     verdict = predict(_artifact("integers_become_bf16_by_f16+0.9.0"), "tensorflow 2.16.2")
     assert verdict.compatible
     (unknown,) = verdict.not_known
