@@ -115,9 +115,8 @@ def _is_cut(total: int, element: str) -> bool:
 
 def _moves(window: SlidingWindow) -> bool:
     """Say whether a window of several elements covers more than what it goes over, or less."""
-    plain = window.stride == window.base_spread == window.spread == 1
     once = window.size == window.base and window.low == window.padding == 0
-    return window.size > 1 and not (plain and once)
+    return window.size > 1 and not (window.is_plain and once)
 
 
 class _Sums(NamedTuple):

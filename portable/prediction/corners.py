@@ -313,7 +313,7 @@ def _is_not_turned(reading: Reading, one: OpSignature) -> bool | None:
     turned = [w for w, is_it in zip(windows, several, strict=False) if is_it and w.size > 1]
     if all(window.result > 1 for window in turned):
         return False
-    plain = all(w.stride == w.base_spread == w.spread == 1 for w in windows)
+    plain = all(window.is_plain for window in windows)
     numbers = reading.element(one.results[0]) in _PLAIN_NUMBERS
     if len(windows) not in _NAMED[:1] or not plain or not numbers or is_grouped(reading, one):
         return None

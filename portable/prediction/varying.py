@@ -95,8 +95,10 @@ class Varying(Estimates["Arguments"]):
         """Say whether an operand is the same each time, and another beside it makes the result."""
         constant = visit.constants.get(value[0])
         if kind in _BESIDE:
+            if constant is not None or value[0] in self._reading.folded:
+                return True
             least, most = self._reading.ranges.at(value)
-            return constant is not None or value[0] in self._reading.folded or least == most
+            return least == most
         if constant is None:
             return False
         if self._reading.element(constant.results[0]) not in _SIGNED:

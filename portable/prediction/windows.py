@@ -53,6 +53,11 @@ class SlidingWindow(NamedTuple):
     padding: int
     result: int
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it moves by one, over elements side by side, and its own are too."""
+        return self.stride == self.base_spread == self.spread == 1
+
     def fits_once(self, *, spread: bool) -> bool:
         """Say whether it would stand elsewhere too, were it not for its stride.
 
@@ -115,7 +120,7 @@ def made_products(reading: Reading) -> Iterator[tuple[OpSignature, Sequence[Slid
         single = math.prod(kernel) == math.prod(window.size for window in windows)
         if not windows or not single or len(kernel) != len(windows) + 2:
             continue
-        plain = all(w.stride == w.base_spread == w.spread == 1 for w in windows)
+        plain = all(window.is_plain for window in windows)
         if plain and all(w.size in {1, w.base} for w in windows):
             yield one, windows
 
@@ -129,7 +134,7 @@ def sums_up(reading: Reading, one: OpSignature) -> bool:
     """
     windows = [*windows_of(reading, one)]
     long = [window for window in windows if window.size > 1]
-    plain = all(w.base_spread == w.stride == w.spread == 1 for w in windows)
+    plain = all(window.is_plain for window in windows)
     whole = [w.padding for w in long if w.size == w.base == w.padding + 1]
     # All of it on one side: the list has it as one number.
     return plain and len(long) == 1 and bool({*whole} & {*reading.numbers(one, "padding")})

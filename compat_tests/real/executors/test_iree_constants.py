@@ -69,21 +69,24 @@ def _compiles(engine: Executor, artifact: Artifact) -> bool:
     return True
 
 
-def test_ops_of_constants(open_executor: Callable[..., Executor]) -> None:
-    """No op of constants that is green is refused, and none that is to be refused is computed."""
+def _counted(
+    open_executor: Callable[..., Executor], artifacts: Iterator[Artifact]
+) -> dict[bool | None, int]:
+    """Return of how many it is known that they compile, or not, which has to be so."""
     engine, counted = open_executor("iree", _RELEASE), {True: 0, False: 0, None: 0}
-    for artifact in _ops():
+    for artifact in artifacts:
         holds = predict(artifact, _RELEASE, stage=Stage.COMPILE).holds(Stage.COMPILE)
         counted[holds] += 1
         assert holds in {_compiles(engine, artifact), None}
+    return counted
+
+
+def test_ops_of_constants(open_executor: Callable[..., Executor]) -> None:
+    """No op of constants that is green is refused, and none that is to be refused is computed."""
+    counted = _counted(open_executor, _ops())
     assert counted[True] > counted[False] > len(_BINARY)
 
 
 def test_parts_of_constants(open_executor: Callable[..., Executor]) -> None:
     """A part that is returned is, whatever else there is; of one that is taken it is not known."""
-    engine, counted = open_executor("iree", _RELEASE), {True: 0, False: 0, None: 0}
-    for artifact in _parts():
-        holds = predict(artifact, _RELEASE, stage=Stage.COMPILE).holds(Stage.COMPILE)
-        counted[holds] += 1
-        assert holds in {_compiles(engine, artifact), None}
-    assert counted == {True: 8, False: 0, None: 4}
+    assert _counted(open_executor, _parts()) == {True: 8, False: 0, None: 4}
