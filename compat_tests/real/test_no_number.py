@@ -1,4 +1,4 @@
-"""What XLA makes of a matrix without a cholesky, NaN without a mantissa, and order in a loop."""
+"""What XLA makes of a matrix without a cholesky, NaN without a mantissa, and some ops in a loop."""
 
 from __future__ import annotations
 
@@ -94,4 +94,32 @@ def test_what_a_loop_puts_in_order(
     with find_executor("pjrt", release(name)) as executor:
         executor.compile(alone)
         with pytest.raises(ExecutionFailed, match=r"Clamp unimplemented|binary complex op"):
+            executor.compile(looping)
+
+
+# What a loop does not change XLA moves out of it: behind a barrier beside the turn nothing is such.
+_TURNED = "%t:2 = stablehlo.optimization_barrier %e, %i : tensor<4xf6E2M3FN>, tensor<i32>"
+
+
+@pytest.mark.parametrize("version", versions("0.11.0", "0.12.0.1"))
+def test_what_a_loop_takes_of_six_bits(version: str, release: Callable[[str], Environment]) -> None:
+    """A loop that converts it ends the process, though it does not carry it, and is not green."""
+    name, converted = f"jaxlib {version}", "convert {} : (tensor<4xf6E2M3FN>) -> tensor<4xi1>"
+    alone = pin(
+        f"""func.func @main(%a: tensor<4xf6E2M3FN>) -> tensor<4xi1> {{
+          %r = stablehlo.{converted.format("%a")}
+          return %r : tensor<4xi1> }}""",
+        "1.8.0",
+    ).artifact
+    looping = pin(
+        _LOOP.replace("%e: {0}", "%e: tensor<4xf6E2M3FN>")
+        .replace("%y =", f"{_TURNED} %z = stablehlo.{converted.format('%t#0')} %y =")
+        .format("tensor<4xi1>", "stablehlo.and %x, %z"),
+        "1.8.0",
+    ).artifact
+    assert predict(looping, name, stage=Stage.COMPILE).holds(Stage.COMPILE) is None
+    assert predict(alone, name, stage=Stage.COMPILE).holds(Stage.COMPILE)
+    with find_executor("pjrt", release(name)) as executor:
+        executor.compile(alone)
+        with pytest.raises(ExecutionFailed, match="SIGABRT"):
             executor.compile(looping)

@@ -116,6 +116,7 @@ _ALIKE = kinds(
     "add and atan2 clamp compare concatenate divide maximum minimum multiply or pad power remainder"
     " shift_left shift_right_arithmetic shift_right_logical subtract xor"
 )
+_HANDING_ON = kinds("call case composite func if optimization_barrier return while")
 _ON_SIGNED = kinds("abs reduce select_and_scatter sign sort")
 # Those that return what they take in another shape.
 _RESHAPED = kinds("broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose")
@@ -813,7 +814,8 @@ def _carries_six_bits(reading: Reading) -> bool | None:
     """Find a while that makes other values of six bits each turn.
 
     Perhaps it keeps the value, which an argument of its body may be, turns once at most, or nothing
-    uses what it gives: XLA then compiles no loop of it.
+    uses what it gives: XLA then compiles no loop of it. Perhaps it does not carry what an op in it
+    takes.
     """
     walk = reading.walk
     returns: dict[int, list[Visit]] = {}  # of each while, what its condition and its body return
@@ -837,7 +839,19 @@ def _carries_six_bits(reading: Reading) -> bool | None:
                 if made and (around, at) in used and around not in once:
                     return True
                 perhaps = True
-    return None if perhaps else False
+    return None if perhaps or _takes_six_bits_in_a_loop(reading) else False
+
+
+def _takes_six_bits_in_a_loop(reading: Reading) -> bool:
+    """Find an op that takes values of six bits in a while, and does more than hand them on."""
+    walk, flow = reading.walk, reading.flow
+    taken = (
+        flow.type(value)
+        for number in walk.within(_WHILE)
+        if reading.kinds[walk.head(number).name] not in _HANDING_ON
+        for value in flow.operands(walk[number])
+    )
+    return any(one is not None and reading.element(one) in _SIX_BITS for one in taken)
 
 
 def _normal_of_others(reading: Reading) -> bool:
@@ -1008,8 +1022,8 @@ COMPUTED: dict[str, FormRule] = {
     "replica_id or partition_id in a while of a known number of turns": FormRule(
         _asks_for_the_device_in_a_loop, (ops(_WHILE), ops(*_DEVICES))
     ),
-    "while that makes other values of f6E2M3FN or f6E3M2FN": FormRule(
-        _carries_six_bits, (types(_SIX_BITS), ops(_WHILE))
+    "while that computes with f6E2M3FN or f6E3M2FN": FormRule(
+        _carries_six_bits, (types(_SIX_BITS), ops(_WHILE)), across=True
     ),
     "custom call of TopK without a computation": FormRule(
         _top_by_nothing, (ops("vhlo.custom_call"),)

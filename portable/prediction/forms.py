@@ -70,6 +70,7 @@ from portable.prediction.ranges import Bounds
 from portable.prediction.returned import RETURNED
 from portable.prediction.scattered import SCATTERED
 from portable.prediction.signatures import FLOATS
+from portable.prediction.signs import SIGNS
 from portable.prediction.simplified import (
     SIMPLIFIED,
     added,
@@ -923,6 +924,7 @@ FORMS: dict[str, FormRule] = {
     **NARROWED,
     **RETURNED,
     **SIMPLIFIED,
+    **SIGNS,
     **SPECIALS,
     **SUMMED,
     **UNNEEDED,

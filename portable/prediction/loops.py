@@ -666,11 +666,8 @@ def _orders_in_a_loop(reading: Reading) -> bool | None:
 
     Outside of loops XLA:CPU computes them by other code. What a loop does not change is moved out.
     """
-    walk, inside = reading.walk, set[int]()
-    for number, around in enumerate(walk.around):
-        if around >= 0 and (around in inside or walk[around].name == _WHILE):
-            inside.add(number)
-    for visit in walk.of(_ORDERED):
+    inside = reading.walk.within(_WHILE)
+    for visit in reading.walk.of(_ORDERED):
         elements = {*map(reading.element, visit.operation.results)}
         kept = like(visit.operation) in reading.used and visit.number not in reading.folded
         if kept and visit.number in inside and not elements.isdisjoint(_ORDERED[visit.name]):

@@ -46,8 +46,6 @@ _NEGATE, _SELECT = "vhlo.negate", "vhlo.select"
 _CONVERT, _IOTA, _RESHAPE = "vhlo.convert", "vhlo.iota", "vhlo.reshape"
 _DOT = "vhlo.dot_general_v1"
 _SPREADING = kinds("broadcast broadcast_in_dim")
-# What asks for the sign of a zero.
-_ASKING_FOR_SIGNS = kinds("atan2 divide power rsqrt")
 # What gives finite numbers where it takes some.
 _KEEPING_FINITE = kinds(
     "abs broadcast broadcast_in_dim clamp concatenate maximum minimum negate reshape reverse select"
@@ -450,29 +448,6 @@ def _scaled(visit: Visit, kind: str, numbers: Numbers) -> float | None:
     return 1 / divisor if divisor and math.isfinite(divisor) else None
 
 
-def _loses_the_sign_of_zero(reading: Reading) -> bool | None:
-    """Find perhaps a number to which zero is added, where the sign of a zero matters after that.
-
-    XLA leaves the addition out: zero below zero stays so, and what is divided by it is -inf.
-    """
-    zeros = {
-        number
-        for number, (one, _) in reading.added.items()
-        if one == 0 and math.copysign(1, one) > 0
-    }
-    passing = _RESHAPED | {_NEGATE, _SQRT, _ABS}
-    for visit in reading.walk.of(passing | _ASKING_FOR_SIGNS) if zeros else ():
-        kind = reading.kinds[visit.operation.name]
-        if kind in passing:
-            if visit.first in zeros:
-                zeros.add(visit.number)
-            continue
-        taken = visit.sources[1:] if kind == _DIVIDE else visit.sources
-        if any(one and one[0] in zeros for one in taken):
-            return None
-    return False
-
-
 def constant_added(visit: Visit, kind: str, numbers: Numbers) -> float | None:
     """Return the number that an op adds, if it adds one number throughout."""
     for at, source in enumerate(visit.sources[:2]):
@@ -841,11 +816,6 @@ SIMPLIFIED: dict[str, FormRule] = {
     ),
     "two constants one after another that leave the range of their type as one": FormRule(
         _leaves_the_range, (ops(_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE), ops(_CONSTANT)), across=True
-    ),
-    "sum with zero where the sign of a zero matters": FormRule(
-        _loses_the_sign_of_zero,
-        (ops(*_ASKING_FOR_SIGNS), ops(_ADD, _SUBTRACT), ops(_CONSTANT)),
-        across=True,
     ),
     "division of or by a quotient": FormRule(_divides_quotients, (ops(_DIVIDE),), across=True),
     "division by an exponential": FormRule(

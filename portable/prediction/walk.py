@@ -192,6 +192,14 @@ class Walk:
                 return
             yield visit
 
+    def within(self, name: str) -> set[int]:
+        """Return the operations that stand in ones of a name, at whatever depth."""
+        found = set[int]()
+        for number, around in enumerate(self.around):
+            if around >= 0 and (around in found or self._visits[around].name == name):
+                found.add(number)
+        return found
+
     def head(self, number: int) -> Head:
         """Return what an operation is."""
         return self._visits[number].operation
