@@ -21,7 +21,11 @@ WITHOUT = {
         ("negative-exponents", "negative-exponents-iree"), "the specification leaves it open"
     ),
     **dict.fromkeys(
-        ("initial-value-dropped", "sums-begin-with-no-zero-iree"), "the specification leaves it open"
+        (
+            *("initial-value-dropped", "rounded-bits"),
+            *(f"rounded-bits-{one}" for one in ("iree", "tensorflow", "torch-xla")),
+        ),
+        "the specification leaves it open",
     ),
     **dict.fromkeys(
         (

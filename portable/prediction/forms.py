@@ -68,6 +68,7 @@ from portable.prediction.products import DOT, PRODUCTS, prescribes_algorithm
 from portable.prediction.quantized import QUANTIZED
 from portable.prediction.ranges import Bounds
 from portable.prediction.returned import RETURNED
+from portable.prediction.rounded import ROUNDED
 from portable.prediction.scattered import SCATTERED
 from portable.prediction.signatures import FLOATS
 from portable.prediction.signs import SIGNS
@@ -924,6 +925,7 @@ FORMS: dict[str, FormRule] = {
     **NARROWED,
     **RETURNED,
     **SIMPLIFIED,
+    **ROUNDED,
     **SIGNS,
     **SPECIALS,
     **SUMMED,

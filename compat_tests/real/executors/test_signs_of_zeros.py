@@ -103,14 +103,15 @@ def _expected(passed: str, asked: str, count: int) -> np.ndarray:
     with np.errstate(divide="ignore"):
         zero = np.full(count, -0.0 if passed == "negated" else 0.0, np.float32)
         minus = np.float32(-1)
-        return {
+        made: dict[str, Callable[[], np.ndarray]] = {
             "divide": lambda: np.float32(3) / zero,
             "rsqrt": lambda: 1 / np.sqrt(zero),
             "power": lambda: zero**minus,
             "atan2": lambda: np.arctan2(zero, minus),
             "bitcast_convert": lambda: zero.view(np.int32),
             "compare": lambda: np.signbit(zero).astype(np.int32),
-        }[asked]()
+        }
+        return made[asked]()
 
 
 def _programs() -> Iterator[tuple[tuple[str, str, str], Artifact, np.ndarray]]:
