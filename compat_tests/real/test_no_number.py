@@ -123,3 +123,65 @@ def test_what_a_loop_takes_of_six_bits(version: str, release: Callable[[str], En
         executor.compile(alone)
         with pytest.raises(ExecutionFailed, match="SIGABRT"):
             executor.compile(looping)
+
+
+_REDUCED = (
+    "%o = stablehlo.constant dense<1> : tensor<{1}> %m = stablehlo.reduce(%x init: %o) applies"
+    " stablehlo.{2} across dimensions = [0] : ({0}, tensor<{1}>) -> tensor<3x{1}>"
+    " %f = stablehlo.broadcast_in_dim %m, dims = [1] : (tensor<3x{1}>) -> {0}"
+)
+_IMAGE = "tensor<1x3x2x1xi1>"
+# Each with the type, what is computed before what the loop returns, and that.
+_ELSEWHERE = {
+    "fft": (
+        "tensor<4xcomplex<f32>>",
+        "%f = stablehlo.fft %x, type = FFT, length = [4] : ({0}) -> {0}",
+        "stablehlo.multiply %f, %b",
+    ),
+    "reduce of two bits": (
+        "tensor<3x3xui2>",
+        _REDUCED.format("{0}", "ui2", "maximum"),
+        "stablehlo.maximum %f, %b",
+    ),
+    "reduce of booleans": (
+        "tensor<3x3xi1>",
+        _REDUCED.format("{0}", "i1", "multiply").replace("<1>", "<true>"),
+        "stablehlo.or %f, %b",
+    ),
+    "convolution of booleans": (
+        _IMAGE,
+        ("%k = stablehlo.slice %b [0:1, 0:1, 0:2, 0:1] : ({0}) -> tensor<1x1x2x1xi1>"
+        " %l = stablehlo.reshape %k : (tensor<1x1x2x1xi1>) -> tensor<1x2x1x1xi1>"
+        " %m = stablehlo.convolution(%x, %l) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],"
+        " window = {{}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}"
+        " : ({0}, tensor<1x2x1x1xi1>) -> tensor<1x3x1x1xi1>"
+        " %f = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2, 3]"
+        " : (tensor<1x3x1x1xi1>) -> {0}"),
+        "stablehlo.or %f, %e",
+    ),
+}
+_FAILING = {
+    "0.5.3": {"reduce of two bits", "reduce of booleans", "convolution of booleans"},
+    "0.7.1": {"fft", "reduce of two bits", "reduce of booleans"},
+    "0.10.2": set[str](),
+}
+
+
+@pytest.mark.parametrize("what", _ELSEWHERE)
+@pytest.mark.parametrize("version", versions(*_FAILING))
+def test_what_other_code_computes_in_a_loop(
+    version: str, what: str, release: Callable[[str], Environment]
+) -> None:
+    """A loop whose op ends or is refused is not green; one that is green compiles."""
+    name, (t, before, given) = f"jaxlib {version}", _ELSEWHERE[what]
+    text = _LOOP.replace("%y =", f"{before} %y =").format(t, given)
+    artifact = pin(text, "1.4.0").artifact
+    holds = predict(artifact, name, stage=Stage.COMPILE).holds(Stage.COMPILE)
+    fails = what in _FAILING[version]
+    assert holds is (None if fails else True)
+    with find_executor("pjrt", release(name)) as executor:
+        if fails:
+            with pytest.raises(ExecutionFailed, match=r"SIGABRT|Invalid LLVM IR"):
+                executor.compile(artifact)
+        else:
+            executor.compile(artifact)

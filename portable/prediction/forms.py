@@ -55,6 +55,7 @@ from portable.prediction.hoisted import HOISTED
 from portable.prediction.indices import INDICES
 from portable.prediction.lapack import LAPACK
 from portable.prediction.layouts import LAYOUTS
+from portable.prediction.looped import LOOPED
 from portable.prediction.loops import LOOPS
 from portable.prediction.magnitudes import Magnitudes
 from portable.prediction.masks import MASKS
@@ -918,6 +919,7 @@ FORMS: dict[str, FormRule] = {
     **MERGED,
     **PARTS,
     **PRODUCTS,
+    **LOOPED,
     **LOOPS,
     **INDICES,
     **LAYOUTS,

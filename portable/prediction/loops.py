@@ -27,13 +27,6 @@ __all__ = ["LOOPS", "carried_in_vain", "ends_of_loops", "taken_results"]
 _WHILE, _RETURN, _FUNCTION = "vhlo.while_v1", "vhlo.return_v1", "vhlo.func"
 _COMPARE, _ADD, _CONVERT = "vhlo.compare_v1", "vhlo.add", "vhlo.convert"
 _SIGNED = frozenset(f"i{bits}_v1" for bits in (4, 8, 16, 32, 64))
-_BOOLEAN, _COMPLEX = "bool_v1", "complex_v1"
-# What orders elements, with the types of which XLA:CPU has no code for that in loops.
-_ORDERED = {
-    "vhlo.clamp_v1": (_BOOLEAN, _COMPLEX),
-    "vhlo.maximum_v1": (_COMPLEX,),
-    "vhlo.minimum_v1": (_COMPLEX,),
-}
 _UNSIGNED = frozenset(f"ui{bits}_v1" for bits in (4, 8, 16, 32, 64))
 # What IREE computes of a count where it is no tensor yet.
 _OF_COUNTS = kinds("abs add and convert divide maximum minimum multiply negate subtract")
@@ -661,24 +654,7 @@ def _before(reading: Reading, loop: int, first: int) -> set[int]:
     return found
 
 
-def _orders_in_a_loop(reading: Reading) -> bool | None:
-    """Find perhaps a clamp of booleans, or what orders complex numbers, in a loop.
-
-    Outside of loops XLA:CPU computes them by other code. What a loop does not change is moved out.
-    """
-    inside = reading.walk.within(_WHILE)
-    for visit in reading.walk.of(_ORDERED):
-        elements = {*map(reading.element, visit.operation.results)}
-        kept = like(visit.operation) in reading.used and visit.number not in reading.folded
-        if kept and visit.number in inside and not elements.isdisjoint(_ORDERED[visit.name]):
-            return None
-    return False
-
-
 LOOPS: dict[str, FormRule] = {
-    "clamp of booleans, or order of complex numbers, in a loop": FormRule(
-        _orders_in_a_loop, (ops(_WHILE), ops(*_ORDERED), types([_BOOLEAN, _COMPLEX])), across=True
-    ),
     "slice by what a loop carries, beside a loop in it": FormRule(
         _slices_beside_a_loop, (ops(_WHILE), ops(_SLICE))
     ),

@@ -193,10 +193,10 @@ class Walk:
             yield visit
 
     def within(self, name: str) -> set[int]:
-        """Return the operations that stand in ones of a name, at whatever depth."""
-        found = set[int]()
+        """Return the operations that stand in ones of a name, as `of` takes it, however deep."""
+        outer, found = {visit.number for visit in self.of([name])}, set[int]()
         for number, around in enumerate(self.around):
-            if around >= 0 and (around in found or self._visits[around].name == name):
+            if around in outer or around in found:
                 found.add(number)
         return found
 
