@@ -150,13 +150,16 @@ _ELSEWHERE = {
     ),
     "convolution of booleans": (
         _IMAGE,
-        ("%k = stablehlo.slice %b [0:1, 0:1, 0:2, 0:1] : ({0}) -> tensor<1x1x2x1xi1>"
-        " %l = stablehlo.reshape %k : (tensor<1x1x2x1xi1>) -> tensor<1x2x1x1xi1>"
-        " %m = stablehlo.convolution(%x, %l) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],"
-        " window = {{}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}"
-        " : ({0}, tensor<1x2x1x1xi1>) -> tensor<1x3x1x1xi1>"
-        " %f = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2, 3]"
-        " : (tensor<1x3x1x1xi1>) -> {0}"),
+        (
+            "%k = stablehlo.slice %b [0:1, 0:1, 0:2, 0:1] : ({0}) -> tensor<1x1x2x1xi1>"
+            " %l = stablehlo.reshape %k : (tensor<1x1x2x1xi1>) -> tensor<1x2x1x1xi1>"
+            " %m = stablehlo.convolution(%x, %l) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]"
+            "->[b, 0, 1, f],"
+            " window = {{}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}"
+            " : ({0}, tensor<1x2x1x1xi1>) -> tensor<1x3x1x1xi1>"
+            " %f = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2, 3]"
+            " : (tensor<1x3x1x1xi1>) -> {0}"
+        ),
         "stablehlo.or %f, %e",
     ),
 }

@@ -20,6 +20,7 @@ from portable.prediction import quantized
 from portable.prediction.applied import APPLIED
 from portable.prediction.bodies import BODIES
 from portable.prediction.branches import BRANCHES
+from portable.prediction.by_parts import BY_PARTS
 from portable.prediction.canonical import Canonical, branch_ends, is_canonical
 from portable.prediction.complexes import COMPLEXES
 from portable.prediction.computing import (
@@ -927,6 +928,7 @@ FORMS: dict[str, FormRule] = {
     **NARROWED,
     **RETURNED,
     **SIMPLIFIED,
+    **BY_PARTS,
     **ROUNDED,
     **SIGNS,
     **SPECIALS,

@@ -35,19 +35,7 @@ _ENDLESS = FLOATS.keys() | {"f8E3M4_v1", "f8E4M3_v1", "f8E5M2_v1"}
 _EQUALITY, _OR_EQUAL = frozenset({"EQ", "NE"}), frozenset({"GE", "LE"})
 # Up to here sines are right to the third digit.
 _MOST = 1e4
-# Up to which size of their parts ops of complex numbers are right. Others are wrong of zeros too.
-_BY_PARTS = {f"vhlo.{name}": 0.0 for name in ("atan2", "divide", "log", "power", "rsqrt", "sqrt")}
-_BY_PARTS |= dict.fromkeys(["vhlo.log_plus_one"], 0.9)
-_BY_PARTS |= dict.fromkeys(["vhlo.logistic", "vhlo.tan", "vhlo.tanh"], 1e3)
-_BY_PARTS |= {
-    f"vhlo.{name}": 80.0 for name in ("cosine", "exponential", "exponential_minus_one", "sine")
-}
-_ABS = "vhlo.abs_v1"
-_BY_PARTS |= dict.fromkeys(["vhlo.abs", "vhlo.multiply"], 1e18)
-# Of these XLA makes NaN of an infinite part, and IREE what the other parts give.
-_BY_PARTS |= dict.fromkeys(kinds("convolution dot dot_general einsum"), 1e18)
-_MADE_OF_PARTS = "vhlo.complex_v1"
-_CONVERT = "vhlo.convert_v1"
+_ABS, _CONVERT = "vhlo.abs_v1", "vhlo.convert_v1"
 _CLAMP, _MAXIMUM = "vhlo.clamp_v1", "vhlo.maximum_v1"
 _KEEPING = kinds("broadcast broadcast_in_dim convert reshape reverse slice transpose")
 
@@ -165,29 +153,6 @@ def _takes_great(
         return False
 
     return find
-
-
-def _takes_great_parts(reading: Reading) -> bool | None:
-    """Find perhaps an op of complex numbers whose parts are not known to be small enough.
-
-    It is computed by the formula for its parts, of which one overflows or is no number.
-    """
-    flow, walk = reading.flow, reading.walk
-    for visit in walk.of([*_BY_PARTS]):
-        most = _BY_PARTS[reading.kinds[visit.operation.name]]
-        if visit.name != _ABS and not _is_complex(reading, visit):
-            continue
-        for value in flow.operands(visit):
-            type_ = flow.type(value)  # of what a body takes it is not known
-            is_other = type_ is not None and reading.element(type_) != _COMPLEX
-            if value[0] in reading.folded or is_other:
-                continue
-            maker = walk[value[0]] if value[1] >= 0 else None
-            made = maker is not None and maker.name == _MADE_OF_PARTS
-            parts = reading.magnitudes.of(maker) if maker and made else [math.inf]
-            if max(parts, default=math.inf) > most:
-                return None
-    return False
 
 
 def _takes_zeros(reading: Reading) -> bool | None:
@@ -340,9 +305,6 @@ SPECIALS: dict[str, FormRule] = {
     ),
     "sine, cosine or tan of more than 10,000": FormRule(
         _takes_great(_MOST, *_SINES), (ops(*_SINES),)
-    ),
-    "op of complex numbers of which parts may be too great for its formula, or zero": FormRule(
-        _takes_great_parts, (ops(*_BY_PARTS), types([_COMPLEX]))
     ),
     "constant of a subnormal number": FormRule(_is_subnormal, (ops(_CONSTANT), types(FLOATS))),
     "scatter with batching dimensions": FormRule(_scatters_in_batches, (ops(_SCATTER),)),
