@@ -1014,7 +1014,7 @@ COMPUTED: dict[str, FormRule] = {
         _reduces_over_a_channel, (ops(*_COLLECTIVES), types(_FEW_BITS))
     ),
     "rng_bit_generator of signed integers or floats that are computed with": FormRule(
-        _computes_with_signed_bits, (ops(_BITS),)
+        _computes_with_signed_bits, (ops(_BITS),), across=True
     ),
     "rng_bit_generator of signed integers or floats that is returned": FormRule(
         _returns_signed_bits, (ops(_BITS),), across=True

@@ -12,6 +12,7 @@ import portable
 from compat_tests.helpers import merged, simplified
 from compat_tests.helpers.compiled import artifact_of
 from compat_tests.helpers.rounding import check_rounding
+from compat_tests.real.executors.conftest import RELEASES
 from portable.runtime.executors import ExecutionFailed
 from portable.runtime.executors.inputs import random_inputs
 from portable.verdict import Stage
@@ -132,3 +133,15 @@ def test_it_is_predicted_whether_numbers_are_rounded(
 ) -> None:
     """As in jaxlibs of the same time."""
     check_rounding(open_executor("tensorflow", release), release, rounds=rounds)
+
+
+def test_random_bits_that_a_function_gives_in_a_loop(
+    open_executor: Callable[..., Executor],
+) -> None:
+    """XLA gives them as unsigned integers, and refuses a loop that carries them as others."""
+    release = RELEASES["tensorflow"]
+    artifact = portable.Artifact.load(artifact_of("random_bits_of_a_function_in_a_loop"))
+    assert portable.predict(artifact, release, stage=Stage.COMPILE).holds(Stage.COMPILE) is None
+    executable = open_executor("tensorflow", release).compile(artifact)
+    with pytest.raises(ExecutionFailed, match="condition and body"):
+        executable.run(random_inputs(executable.signature, 0))
