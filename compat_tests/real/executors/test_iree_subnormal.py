@@ -50,3 +50,27 @@ def test_the_half_of_the_least_normal_number_is_as_said(
     wanted = [least / 2, least / 4] if element in _KEEPS[engine, release] else [0.0, 0.0]
     assert found.astype(np.float64).tolist() == wanted
     assert kept.astype(np.float64).tolist() == given.astype(np.float64).tolist()
+
+
+@pytest.mark.parametrize(
+    ("engine", "release", "found"),
+    [
+        ("pjrt", "jaxlib 0.12.0.1", [0.0, True]),
+        ("pjrt", "jaxlib 0.5.3", [0.0, False]),
+        ("interpreter", "jaxlib 0.10.2", [1.0, True]),
+    ],
+)
+def test_what_takes_such_a_number_does_as_said(
+    engine: str, release: str, found: list[float], open_executor: Callable[..., Executor]
+) -> None:
+    """Its ceil, and whether it is taken for true: that depends on whether it is zero."""
+    artifact = pin(
+        """func.func @main(%a: tensor<f32>, %b: tensor<bf16>) -> (tensor<f32>, tensor<i1>) {
+          %r = stablehlo.ceil %a : tensor<f32>
+          %s = stablehlo.convert %b : (tensor<bf16>) -> tensor<i1>
+          return %r, %s : tensor<f32>, tensor<i1> }""",
+        "0.9.0",
+    ).artifact
+    given = [np.array(2.0**-128, np.float32), np.array(2.0**-128, ml_dtypes.bfloat16)]
+    ours = open_executor(engine, release).compile(artifact).run(given)
+    assert [one.item() for one in ours] == found
