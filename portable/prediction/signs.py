@@ -21,13 +21,14 @@ __all__ = ["SIGNS"]
 
 _ADD, _SUBTRACT = "vhlo.add", "vhlo.subtract"
 _CONVOLUTION, _DIVIDE = "vhlo.convolution", "vhlo.divide"
-_DOT, _DOT_GENERAL = "vhlo.dot", "vhlo.dot_general"
-_REDUCE, _REDUCE_WINDOW = "vhlo.reduce", "vhlo.reduce_window"
-_DOTS = (_DOT, _DOT_GENERAL)
+_DOT, _REDUCE, _REDUCE_WINDOW = "vhlo.dot", "vhlo.reduce", "vhlo.reduce_window"
+_DOTS = (_DOT, "vhlo.dot_general")
 # What asks for the sign of a zero; and what may, by the order that it compares in.
 _ASKING = kinds("atan2 bitcast_convert divide power rsqrt")
 _PERHAPS_ASKING = kinds("compare sort")
 _COMPARE, _TOTAL = "vhlo.compare_v1", "TOTALORDER"
+# What gives no zero below zero.
+_POSITIVE = kinds("abs exponential iota logistic")
 # What makes of a zero below zero another one, of some operand.
 _PASSING = kinds(
     "broadcast broadcast_in_dim cbrt ceil clamp concatenate convert divide"
@@ -40,9 +41,13 @@ _PASSING = kinds(
 
 def _sums_of_one(reading: Reading) -> Iterator[Visit]:
     """Yield the sums that begin with zero and take a single number: -0.0 becomes 0.0."""
-    for visit in reading.walk.of([_CONVOLUTION, _REDUCE, _REDUCE_WINDOW]):
-        one = signature_of(reading, visit)
-        if _is_of_floats(reading, one) and _ENDING[reading.kinds[one.name]](reading, one):
+    walk, names = reading.walk, reading.kinds
+    for visit in walk.of([_CONVOLUTION, _REDUCE, _REDUCE_WINDOW]):
+        one, made, kind = signature_of(reading, visit), visit.first, names[visit.operation.name]
+        positive = made is not None and names[walk.head(made).name] in _POSITIVE
+        if (positive and kind != _CONVOLUTION) or not _is_of_floats(reading, one):
+            continue
+        if _ENDING[kind](reading, one):
             yield visit
     yield from _dots_of_one(reading)
 

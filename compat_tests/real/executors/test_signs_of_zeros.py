@@ -172,3 +172,23 @@ def test_none_is_green_and_wrong(
             wrong.append(what)
     assert wrong == []
     assert green > right / 2
+
+
+def test_a_softmax_over_one_number_is_green(open_executor: Callable[..., Executor]) -> None:
+    """An exponential is no zero below zero: what its sum divides is known to be one."""
+    t, sums = "tensor<4x1xf32>", "tensor<4xf32>"
+    artifact = pin(
+        f"""func.func @main(%a: {t}) -> {t} {{
+          %zero = stablehlo.constant dense<0.0> : tensor<f32>
+          %0 = stablehlo.exponential %a : {t}
+          %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1]
+            : ({t}, tensor<f32>) -> {sums}
+          %2 = stablehlo.reshape %1 : ({sums}) -> {t}
+          %3 = stablehlo.divide %0, %2 : {t}
+          return %3 : {t} }}""",
+        "0.9.0",
+    ).artifact
+    assert predict(artifact, "jaxlib 0.10.2", stage=Stage.EXECUTE).compatible
+    given = np.array([[-2.0], [0.0], [1.5], [-0.0]], np.float32)
+    (found,) = open_executor("pjrt", "jaxlib 0.10.2").compile(artifact).run([given])
+    assert found.tolist() == [[1.0]] * 4
