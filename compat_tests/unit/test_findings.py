@@ -74,6 +74,8 @@ WITHOUT = {
     "i2-computed-in-bodies": "mended in 0.7.1, which computes i2 wrongly otherwise",
     "power-of-few-bits": "mended in 0.7.1",
     "fft-in-a-loop-crash": "mended in 0.7.2",
+    "fft-in-a-loop-crash-tensorflow": "mended in 2.21.0",
+    "fft-in-a-loop-crash-torch-xla": "as in jaxlib, which mended it in 0.7.2",
     "reduce-of-two-bits-in-a-loop-crash": "mended in 0.8.0",
     "windows-of-two-bits": "mended in 0.5.3",
     "complex-sums-together-crash-iree": "mended in 3.7.0",

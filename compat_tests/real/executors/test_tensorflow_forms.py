@@ -145,3 +145,20 @@ def test_random_bits_that_a_function_gives_in_a_loop(
     executable = open_executor("tensorflow", release).compile(artifact)
     with pytest.raises(ExecutionFailed, match="condition and body"):
         executable.run(random_inputs(executable.signature, 0))
+
+
+@pytest.mark.parametrize(
+    ("release", "ends"), [("tensorflow 2.20.0", True), ("tensorflow 2.21.0", False)]
+)
+def test_an_fft_in_a_loop(release: str, ends: bool, open_executor: Callable[..., Executor]) -> None:
+    """It ends TensorFlow of one day, as the jaxlibs of that, and is green on no such one."""
+    artifact = portable.Artifact.load(artifact_of("fft_in_a_loop"))
+    holds = portable.predict(artifact, release, stage=Stage.COMPILE).holds(Stage.COMPILE)
+    assert holds is (None if ends else True)
+    executable = open_executor("tensorflow", release).compile(artifact)
+    inputs = random_inputs(executable.signature, 0)
+    if ends:
+        with pytest.raises(ExecutionFailed, match="SIGABRT"):
+            executable.run(inputs)
+    else:
+        executable.run(inputs)
