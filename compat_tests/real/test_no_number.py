@@ -188,3 +188,29 @@ def test_what_other_code_computes_in_a_loop(
                 executor.compile(artifact)
         else:
             executor.compile(artifact)
+
+
+@pytest.mark.parametrize("op", ["maximum", "minimum"])
+@pytest.mark.parametrize("version", versions("0.5.3", "0.10.2", "0.12.0.1"))
+def test_nan_that_a_reduce_scatter_takes(
+    version: str, op: str, release: Callable[[str], Environment]
+) -> None:
+    """It is lost, so that what may take one is not green; numbers are right."""
+    t, name = "tensor<4xf32>", f"jaxlib {version}"
+    text = f"""func.func @main(%a: {t}) -> {t} {{
+      %s = stablehlo.negate %a : {t}
+      %r = "stablehlo.reduce_scatter"(%s) ({{
+       ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+        %m = stablehlo.{op} %x, %y : tensor<f32>
+        stablehlo.return %m : tensor<f32>
+      }}) {{scatter_dimension = 0 : i64, replica_groups = dense<0> : tensor<1x1xi64>}}
+        : ({t}) -> {t}
+      return %r : {t} }}"""
+    artifact = pin(text, "0.9.0").artifact
+    assert predict(artifact, name, stage=Stage.EXECUTE).holds(Stage.EXECUTE) is None
+    assert predict(artifact, name, stage=Stage.EXECUTE, assume=("no-nan",)).compatible
+    with find_executor("pjrt", release(name)) as executor:
+        given = np.array([np.nan, 1, -2, 0.5], np.float32)
+        (found,) = executor.compile(artifact).run([given])
+    assert not np.isnan(found).any()
+    assert np.array_equal(found[1:], -given[1:])

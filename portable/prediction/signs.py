@@ -22,7 +22,7 @@ __all__ = ["SIGNS"]
 _ADD, _SUBTRACT = "vhlo.add", "vhlo.subtract"
 _CONVOLUTION, _DIVIDE = "vhlo.convolution", "vhlo.divide"
 _DOT, _REDUCE, _REDUCE_WINDOW = "vhlo.dot", "vhlo.reduce", "vhlo.reduce_window"
-_DOTS = (_DOT, "vhlo.dot_general")
+_DOTS, _REDUCE_SCATTER = (_DOT, "vhlo.dot_general"), "vhlo.reduce_scatter"
 # What asks for the sign of a zero; and what may, by the order that it compares in.
 _ASKING = kinds("atan2 bitcast_convert divide power rsqrt")
 _PERHAPS_ASKING = kinds("compare sort")
@@ -114,10 +114,12 @@ def _sums_as_they_come(reading: Reading) -> Iterator[Visit]:
 
 
 def _sums_with_zero(reading: Reading) -> Iterator[Visit]:
-    """Yield the sums of something and zero, which XLA leaves out."""
+    """Yield the sums of something and zero, which XLA leaves out, or adds itself."""
     for number, (one, _) in reading.added.items():
         if one == 0 and math.copysign(1, one) > 0:
             yield reading.walk[number]
+    # Between devices XLA:CPU begins with zero, which the specification does not.
+    yield from reading.walk.of([_REDUCE_SCATTER])
     yield from _sums_of_one(reading)
 
 
@@ -138,7 +140,7 @@ def _loses_the_sign(of: Callable[[Reading], Iterator[Visit]], reading: Reading) 
     return False
 
 
-_SUMS = ops(_ADD, _SUBTRACT, _CONVOLUTION, *_DOTS, _REDUCE, _REDUCE_WINDOW)
+_SUMS = ops(_ADD, _SUBTRACT, _CONVOLUTION, *_DOTS, _REDUCE, _REDUCE_SCATTER, _REDUCE_WINDOW)
 _ASKED = ops(*_ASKING, *_PERHAPS_ASKING)
 
 SIGNS: dict[str, FormRule] = {

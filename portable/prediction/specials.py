@@ -28,7 +28,7 @@ _EXTREMES = ("vhlo.clamp_v1", "vhlo.maximum_v1", "vhlo.minimum_v1")
 _ATAN2, _CBRT = "vhlo.atan2", "vhlo.cbrt"
 _AND, _XOR = "vhlo.and", "vhlo.xor"
 _SINES = ("vhlo.cosine", "vhlo.sine", "vhlo.tan")
-_SCATTER = "vhlo.scatter_v2"
+_SCATTER, _REDUCE_SCATTER = "vhlo.scatter_v2", "vhlo.reduce_scatter"
 # With those of a byte; and those of them that have infinities.
 _SPECIAL = FLOATS.keys() | F8
 _ENDLESS = FLOATS.keys() | {"f8E3M4_v1", "f8E4M3_v1", "f8E5M2_v1"}
@@ -128,6 +128,19 @@ def _sorts_nan(reading: Reading) -> bool | None:
             and order not in _TOTAL
             and any(reading.element(one) in FLOATS for one in owner.operation.results)
             and max(reading.finite.of(owner), default=math.inf) == math.inf
+        ):
+            return None
+    return False
+
+
+def _combines_nan(reading: Reading) -> bool | None:
+    """Find perhaps a reduce_scatter by maximum or minimum of floats that may be NaN."""
+    walk = reading.walk
+    for visit in walk.of([_REDUCE_SCATTER]):
+        if (
+            any(reading.element(type_) in _SPECIAL for type_ in visit.operation.results)
+            and any(one.name in _EXTREMES for one in walk.below(visit.number))
+            and max(reading.finite.of(visit), default=math.inf) == math.inf
         ):
             return None
     return False
@@ -286,6 +299,9 @@ SPECIALS: dict[str, FormRule] = {
     ),
     "sort by a comparison of floats that may be NaN": FormRule(
         _sorts_nan, (ops(_COMPARE), ops(_SORT))
+    ),
+    "reduce_scatter by maximum or minimum of floats that may be NaN": FormRule(
+        _combines_nan, (ops(_REDUCE_SCATTER), ops(*_EXTREMES), types(_SPECIAL))
     ),
     "sort by the order of complex numbers": FormRule(
         _sorts_by_order, (types({_COMPLEX}), ops(_COMPARE), ops(_SORT))
