@@ -33,17 +33,19 @@ _ON_IREE |= dict.fromkeys(kinds("convolution dot dot_general einsum"), 1e18)
 
 
 def _takes_great_parts(
-    most: Mapping[str, float], reading: Reading, *, finite: bool = False
+    most: Mapping[str, float], reading: Reading, *, folded: bool = False, finite: bool = False
 ) -> bool | None:
     """Find perhaps an op of complex numbers whose parts are not known to be small enough.
 
     Args:
         most: Up to which size parts are, by the ops that take them.
         reading: An artifact's ops.
+        folded: Whether all that is computed from constants alone is right.
         finite: Whether a part may not be NaN either.
     """
     flow, walk = reading.flow, reading.walk
     magnitudes = reading.finite if finite else reading.magnitudes
+    constants = reading.folded if folded else reading.settled
     for visit in walk.of(most):
         kind = reading.kinds[visit.operation.name]
         if kind != _ABS and not _is_complex(reading, visit):
@@ -51,7 +53,7 @@ def _takes_great_parts(
         for value in flow.operands(visit):
             type_ = flow.type(value)  # of what a body takes it is not known
             is_other = type_ is not None and reading.element(type_) != _COMPLEX
-            if value[0] in reading.folded or is_other:
+            if value[0] in constants or is_other:
                 continue
             maker = walk[value[0]] if value[1] >= 0 else None
             made = maker is not None and maker.name == _MADE_OF_PARTS
@@ -65,15 +67,15 @@ def _is_complex(reading: Reading, visit: Visit) -> bool:
     return any(reading.element(type_) == _COMPLEX for type_ in visit.operation.results)
 
 
-def _up_to(most: Mapping[str, float], *, finite: bool = False) -> FormRule:
+def _up_to(most: Mapping[str, float], **how: bool) -> FormRule:
     """Return how to find ops of complex numbers, see `_takes_great_parts`."""
-    find = partial(_takes_great_parts, most, finite=finite)
+    find = partial(_takes_great_parts, most, **how)
     return FormRule(find, (ops(*most), types([_COMPLEX])))
 
 
 BY_PARTS: dict[str, FormRule] = {
     "op of complex numbers of which parts may be too great for its formula, or zero": _up_to(
-        _ON_IREE
+        _ON_IREE, folded=True
     ),
     "exponential of complex numbers that may have great parts": _up_to({"vhlo.exponential": 80.0}),
     "exponential_minus_one or log_plus_one of complex numbers that may have great parts": _up_to(
