@@ -67,9 +67,9 @@ def _is_complex(reading: Reading, visit: Visit) -> bool:
     return any(reading.element(type_) == _COMPLEX for type_ in visit.operation.results)
 
 
-def _up_to(most: Mapping[str, float], **how: bool) -> FormRule:
+def _up_to(most: Mapping[str, float], *, folded: bool = False, finite: bool = False) -> FormRule:
     """Return how to find ops of complex numbers, see `_takes_great_parts`."""
-    find = partial(_takes_great_parts, most, **how)
+    find = partial(_takes_great_parts, most, folded=folded, finite=finite)
     return FormRule(find, (ops(*most), types([_COMPLEX])))
 
 
