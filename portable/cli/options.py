@@ -96,8 +96,8 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "metavar": "NAME",
         "help": "what you know of the values that the program is run on: no-nan, in-bounds, "
         "in-range, no-ties, small-angles, moderate, off-axes, positive-bases, small-exponents, "
-        "any-random or any-rounding; what is wrong only otherwise does not count, and the Verdict "
-        "says so",
+        "any-random, any-rounding or no-negative-zero; what is wrong only otherwise does not "
+        "count, and the Verdict says so",
     },
     "--depth": {
         "choices": ("header", "content"),

@@ -119,7 +119,9 @@ def _sums_with_zero(reading: Reading) -> Iterator[Visit]:
         if one == 0 and math.copysign(1, one) > 0:
             yield reading.walk[number]
     # Between devices XLA:CPU begins with zero, which the specification does not.
-    yield from reading.walk.of([_REDUCE_SCATTER])
+    for visit in reading.walk.of([_REDUCE_SCATTER]):
+        if _is_of_floats(reading, signature_of(reading, visit)):
+            yield visit
     yield from _sums_of_one(reading)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from portable import pin, predict
 from portable.errors import PortableError
+from portable.releases.assumption import assumptions
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
@@ -172,6 +173,18 @@ def test_none_is_green_and_wrong(
             wrong.append(what)
     assert wrong == []
     assert green > right / 2
+
+
+def test_without_a_zero_below_zero_all_are_right(open_executor: Callable[..., Executor]) -> None:
+    """Each is green with all assumptions, and numpy's."""
+    release = "jaxlib 0.12.0.1"
+    engine, assume = open_executor("pjrt", release), [one.name for one in assumptions()]
+    for (_, passed, _), artifact, expected in _programs():
+        if passed != "negated":
+            assert predict(artifact, release, stage=Stage.EXECUTE, assume=assume).compatible
+            given = [np.zeros(4, np.float32), np.array(3, np.float32)]
+            (found,) = engine.compile(artifact).run(given)
+            assert np.allclose(found, expected)
 
 
 def test_a_softmax_over_one_number_is_green(open_executor: Callable[..., Executor]) -> None:
