@@ -249,7 +249,7 @@ def _of_constants(
 def _takes_the_greatest(reading: Reading) -> bool:
     """Find a reduce_scatter of floats by maximum."""
     return any(
-        _MAXIMUM in one.roots and any(reading.element(type_) in _FLOATS for type_ in one.op.results)
+        _MAXIMUM in one.roots and reading.gives(one.op, _FLOATS)
         for one in applied_bodies(reading, _REDUCE_SCATTER)
     )
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from portable.prediction.forms import Reading
-    from portable.prediction.walk import Visit
 
 __all__ = ["BY_PARTS"]
 
@@ -48,7 +47,7 @@ def _takes_great_parts(
     constants = reading.folded if folded else reading.settled
     for visit in walk.of(most):
         kind = reading.kinds[visit.operation.name]
-        if kind != _ABS and not _is_complex(reading, visit):
+        if kind != _ABS and not reading.gives(visit.operation, (_COMPLEX,)):
             continue
         for value in flow.operands(visit):
             type_ = flow.type(value)  # of what a body takes it is not known
@@ -61,10 +60,6 @@ def _takes_great_parts(
             if max(parts, default=math.inf) > most[kind]:
                 return None
     return False
-
-
-def _is_complex(reading: Reading, visit: Visit) -> bool:
-    return any(reading.element(type_) == _COMPLEX for type_ in visit.operation.results)
 
 
 def _up_to(most: Mapping[str, float], *, folded: bool = False, finite: bool = False) -> FormRule:

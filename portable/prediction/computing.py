@@ -157,11 +157,7 @@ _ALWAYS_FOUR_BITS = frozenset(
 
 def _giving(reading: Reading, giving: Iterable[str], elements: frozenset[str]) -> list[OpSignature]:
     """Return the signatures of some ops that have a result of some element types."""
-    return [
-        signature
-        for signature in reading.of(*giving)
-        if any(reading.element(type_) in elements for type_ in signature.results)
-    ]
+    return [signature for signature in reading.of(*giving) if reading.gives(signature, elements)]
 
 
 def _gives(giving: Iterable[str], elements: frozenset[str]) -> FormRule:
@@ -457,7 +453,7 @@ def _constant_operands(
         The op, and the constant that the operand is, also where that was given another shape.
     """
     for visit in reading.walk.of([name]) if _giving(reading, [name], elements) else ():
-        if any(reading.element(n) in elements for n in visit.operation.results):
+        if reading.gives(visit.operation, elements):
             source = visit.sources[operand] if operand < len(visit.sources) else None
             yield visit, visit.constant(source)
 
@@ -580,7 +576,7 @@ def _tests_constants(reading: Reading) -> bool | None:
     known: dict[tuple[int | None, tuple[int, ...]], bool] = {}
     perhaps = False
     for visit in reading.walk.of([_CONVERT]) if _giving(reading, [_CONVERT], _BOOLEAN) else ():
-        if not any(reading.element(n) in _BOOLEAN for n in visit.operation.results):
+        if not reading.gives(visit.operation, _BOOLEAN):
             continue
         source = visit.sources[0] if visit.sources else None
         constant = visit.constant(source)
@@ -614,7 +610,7 @@ def _adds_constant_booleans(reading: Reading) -> bool | None:
     """
     perhaps = False
     for visit in reading.walk.of([_ADD]) if _giving(reading, [_ADD], _BOOLEAN) else ():
-        if not any(reading.element(n) in _BOOLEAN for n in visit.operation.results):
+        if not reading.gives(visit.operation, _BOOLEAN):
             continue
         if not all(source and source[0] in reading.folded for source in visit.sources):
             continue

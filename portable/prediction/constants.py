@@ -101,9 +101,7 @@ def _kept(elements: frozenset[str]) -> FormRule:
                 if name == _RETURN and operation.depth == IN_FUNCTION:
                     return True
                 perhaps = True
-            elif name == _CONSTANT and any(
-                reading.element(n) in elements for n in operation.results
-            ):
+            elif name == _CONSTANT and reading.gives(operation, elements):
                 found.add(visit.number)
         return None if perhaps else False
 

@@ -335,7 +335,7 @@ def _reverses_quantized(reading: Reading) -> bool | None:
     over one dimension; over two it refuses some.
     """
     for one in used_of(reading, _CONVOLUTION):
-        quantized = any(reading.element(type_) in QUANTIZED_TYPES for type_ in one.results)
+        quantized = reading.gives(one, QUANTIZED_TYPES)
         windows = len([*windows_of(reading, one)]) if quantized else 0
         if any(truths(reading, one, "window_reversal", windows)):
             return None

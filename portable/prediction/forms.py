@@ -94,7 +94,7 @@ from portable.releases.refusal import refusals
 from portable.verdict import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from portable.bytecode import Bytecode, MalformedArtifact
     from portable.bytecode.encoding import Buffer
@@ -447,6 +447,10 @@ class Reading:
             self.unread.add(f"tensor of more than {MOST_DIMENSIONS} dimensions")
             return None
         return shape
+
+    def gives(self, op: OpSignature | Head, elements: Container[str]) -> bool:
+        """Say whether a result of an op is a tensor of some element types."""
+        return any(self.element(type_) in elements for type_ in op.results)
 
     def element(self, type_: int) -> str:
         """Return the name of the element type of a tensor type."""

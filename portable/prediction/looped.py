@@ -37,13 +37,9 @@ def _stands_in_a_loop(
     if in_a:
         inside &= walk.within(in_a)
     for visit in walk.of(elements):
-        given = {*map(reading.element, visit.operation.results)}
         kept = like(visit.operation) in reading.used and visit.number not in reading.folded
-        if (
-            kept
-            and visit.number in inside
-            and not given.isdisjoint(elements[reading.kinds[visit.operation.name]])
-        ):
+        of = elements[reading.kinds[visit.operation.name]]
+        if kept and visit.number in inside and reading.gives(visit.operation, of):
             return None
     return False
 

@@ -238,7 +238,7 @@ def _is_compiled(reading: Reading) -> bool | None:
     kept = frozenset(reading.of(*KEPT_UNUSED))
     perhaps = False
     for signature in reading.signatures:
-        if any(reading.element(one) in QUANTIZED_TYPES for one in signature.results):
+        if reading.gives(signature, QUANTIZED_TYPES):
             if signature in kept or like(signature) in reading.used:
                 return True
             perhaps |= reading.kinds[signature.name] in COMMUNICATING

@@ -45,15 +45,11 @@ def _sums_of_one(reading: Reading) -> Iterator[Visit]:
     for visit in walk.of([_CONVOLUTION, _REDUCE, _REDUCE_WINDOW]):
         one, made, kind = signature_of(reading, visit), visit.first, names[visit.operation.name]
         positive = made is not None and names[walk.head(made).name] in _POSITIVE
-        if (positive and kind != _CONVOLUTION) or not _is_of_floats(reading, one):
+        if (positive and kind != _CONVOLUTION) or not reading.gives(one, FLOATS):
             continue
         if _ENDING[kind](reading, one):
             yield visit
     yield from _dots_of_one(reading)
-
-
-def _is_of_floats(reading: Reading, one: OpSignature) -> bool:
-    return any(reading.element(type_) in FLOATS for type_ in one.results)
 
 
 def _convolves_one(reading: Reading, one: OpSignature) -> bool:
@@ -87,7 +83,7 @@ def _dots_of_one(reading: Reading) -> Iterator[Visit]:
     for visit in reading.walk.of(_DOTS):
         one = signature_of(reading, visit)
         left = reading.dimensions((one.operand_types or (None,))[0])
-        if not _is_of_floats(reading, one) or left is None:
+        if not reading.gives(one, FLOATS) or left is None:
             continue
         if reading.kinds[one.name] == _DOT:
             summed = left[-1:]
@@ -103,7 +99,7 @@ def _sums_as_they_come(reading: Reading) -> Iterator[Visit]:
     yield from _dots_of_one(reading)
     for visit in reading.walk.of([_REDUCE, _REDUCE_WINDOW]):
         one = signature_of(reading, visit)
-        if not _is_of_floats(reading, one):
+        if not reading.gives(one, FLOATS):
             continue
         if reading.kinds[one.name] == _REDUCE:
             is_such = not reading.numbers(one, "dimensions")
@@ -120,7 +116,7 @@ def _sums_with_zero(reading: Reading) -> Iterator[Visit]:
             yield reading.walk[number]
     # Between devices XLA:CPU begins with zero, which the specification does not.
     for visit in reading.walk.of([_REDUCE_SCATTER]):
-        if _is_of_floats(reading, signature_of(reading, visit)):
+        if reading.gives(visit.operation, FLOATS):
             yield visit
     yield from _sums_of_one(reading)
 

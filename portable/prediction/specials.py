@@ -46,13 +46,9 @@ def _may_have_equal_parts(reading: Reading) -> bool | None:
     The real parts alone are compared, and where they are equal the first operand is returned.
     """
     for visit in reading.walk.of(_EXTREMES):
-        if _is_complex(reading, visit) and len({*visit.operands}) > 1:
+        if reading.gives(visit.operation, (_COMPLEX,)) and len({*visit.operands}) > 1:
             return None
     return False
-
-
-def _is_complex(reading: Reading, visit: Visit) -> bool:
-    return any(reading.element(type_) == _COMPLEX for type_ in visit.operation.results)
 
 
 def _ordered(reading: Reading, asked: Callable[[object], bool]) -> Iterator[Visit]:
@@ -126,7 +122,7 @@ def _sorts_nan(reading: Reading) -> bool | None:
         if (
             owner.name == _SORT
             and order not in _TOTAL
-            and any(reading.element(one) in FLOATS for one in owner.operation.results)
+            and reading.gives(owner.operation, FLOATS)
             and max(reading.finite.of(owner), default=math.inf) == math.inf
         ):
             return None
@@ -138,7 +134,7 @@ def _combines_nan(reading: Reading) -> bool | None:
     walk = reading.walk
     for visit in walk.of([_REDUCE_SCATTER]):
         if (
-            any(reading.element(type_) in _SPECIAL for type_ in visit.operation.results)
+            reading.gives(visit.operation, _SPECIAL)
             and any(one.name in _EXTREMES for one in walk.below(visit.number))
             and max(reading.finite.of(visit), default=math.inf) == math.inf
         ):
@@ -159,7 +155,7 @@ def _takes_great(
 
     def find(reading: Reading) -> bool | None:
         for visit in reading.walk.of(names):
-            if not any(reading.element(type_) in of for type_ in visit.operation.results):
+            if not reading.gives(visit.operation, of):
                 continue
             if max(reading.magnitudes.of(visit), default=math.inf) > most:
                 return None
@@ -172,7 +168,7 @@ def _takes_zeros(reading: Reading) -> bool | None:
     """Find perhaps an atan2 of two zeros or infinities, or of zero and a negative number."""
     numbers = reading.floats
     for visit in reading.walk.of([_ATAN2]):
-        if any(reading.element(type_) in _SPECIAL for type_ in visit.operation.results) and not any(
+        if reading.gives(visit.operation, _SPECIAL) and not any(
             _is_positive(numbers, visit, source) for source in visit.sources
         ):
             return None

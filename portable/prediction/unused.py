@@ -159,7 +159,7 @@ def _is_untranslated(reading: Reading, op: Head) -> bool:
     """Say whether XLA may refuse an op that a call takes, or runs, though nothing uses the call."""
     kind = reading.kinds[op.name]
     of = QUANTIZED_TYPES | _UNTRANSLATED_TYPES.get(kind, frozenset())
-    return kind in _UNTRANSLATED_IN_CALLS or any(reading.element(one) in of for one in op.results)
+    return kind in _UNTRANSLATED_IN_CALLS or reading.gives(op, of)
 
 
 def _is_private(reading: Reading, function: Head) -> bool:
