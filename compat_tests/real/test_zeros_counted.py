@@ -61,6 +61,9 @@ def _programs() -> Iterator[str]:
         yield f"""%u = stablehlo.slice {by} [0:2] : ({_T}) -> tensor<2xi32>
           %v = stablehlo.dynamic_update_slice {of}, %u, %i
             : ({_T}, tensor<2xi32>, tensor<i32>) -> {_T}"""
+    for target in ("Sharding", "SPMDShardToFullShape"):
+        for of in ("%a", "%n"):
+            yield f"%v = stablehlo.custom_call @{target}({of}) : ({_T}) -> {_T}"
     for of in ("%a", "%c"):
         yield f"""%four = stablehlo.constant dense<4> : tensor<i32>
           %v = stablehlo.set_dimension_size {of}, %four, dim = 0 : ({_T}, tensor<i32>) -> {_T}"""

@@ -20,9 +20,9 @@ __all__ = ["Varying"]
 
 # What gives what its first operand is, elsewhere.
 _FIRST = kinds(
-    "abs bitcast_convert broadcast broadcast_in_dim convert count_leading_zeros dynamic_gather"
-    " dynamic_slice gather negate not popcnt real_dynamic_slice reshape reverse set_dimension_size"
-    " sign slice torch_index_select transpose"
+    "abs bitcast_convert broadcast broadcast_in_dim convert count_leading_zeros custom_call"
+    " dynamic_gather dynamic_slice gather negate not popcnt real_dynamic_slice reshape reverse"
+    " set_dimension_size sign slice torch_index_select transpose"
 )
 _SIGNED_SHIFT = "vhlo.shift_right_arithmetic"
 # What varies where all operands do, and beside constants too.
@@ -38,6 +38,7 @@ _MULTIPLY = "vhlo.multiply"
 _SUMMED = kinds("convolution dot dot_general dynamic_conv einsum")
 _ABSORBING = {**dict.fromkeys(_SUMMED, 0), "vhlo.and": 0, "vhlo.or": -1}
 _SELECT, _UPDATE = "vhlo.select", "vhlo.dynamic_update_slice"
+_CUSTOM_CALL, _SHARDING = "vhlo.custom_call", "Sharding"
 _COMPUTED = EACH | _FIRST | _TOGETHER | _BESIDE | _ABSORBING.keys() | {_MULTIPLY, _SELECT, _UPDATE}
 _SIGNED = frozenset(one for one in WHOLE if one.startswith("i"))
 _TWO = 2
@@ -73,6 +74,8 @@ class Varying(Estimates["Arguments"]):
         kind, taken = self._reading.kinds[visit.operation.name], self.of(visit)
         if kind in EACH:
             return [one or None for one in taken[: len(visit.operation.results)]]
+        if kind == _CUSTOM_CALL and not self._is_shared_out(visit):
+            return [None]
         if kind in _FIRST:
             return [one or None for one in taken[:1]]
         if kind == _SELECT:
@@ -90,6 +93,10 @@ class Varying(Estimates["Arguments"]):
         together = self._joined(varying)
         apart = together is not None and len(together) == sum(map(len, varying))
         return [together if apart else None]
+
+    def _is_shared_out(self, visit: Visit) -> bool:
+        """Say whether a custom call says how its operand is shared out, and gives that."""
+        return self._reading.value(visit.operation, "call_target_name").get("value") == _SHARDING
 
     def _is_left(self, kind: str, visit: Visit, value: Value) -> bool:
         """Say whether an operand is the same each time, and another beside it makes the result."""
