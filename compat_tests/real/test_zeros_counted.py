@@ -30,9 +30,7 @@ _OPERANDS = ("%a, %b", "%a, %a", "%a, %c", "%c, %a", "%a, %n", "%n, %a", "%a, %z
 
 
 def _programs() -> Iterator[str]:
-    for op in _UNARY:
-        yield f"%v = stablehlo.{op} %a : {_T}"
-        yield f"%v = stablehlo.{op} %n : {_T}"
+    yield from (f"%v = stablehlo.{op} {of} : {_T}" for op in _UNARY for of in ("%a", "%n"))
     for op in _BINARY:
         for operands in _OPERANDS:
             yield f"%v = stablehlo.{op} {operands} : {_T}"
@@ -61,9 +59,11 @@ def _programs() -> Iterator[str]:
         yield f"""%u = stablehlo.slice {by} [0:2] : ({_T}) -> tensor<2xi32>
           %v = stablehlo.dynamic_update_slice {of}, %u, %i
             : ({_T}, tensor<2xi32>, tensor<i32>) -> {_T}"""
-    for target in ("Sharding", "SPMDShardToFullShape"):
-        for of in ("%a", "%n"):
-            yield f"%v = stablehlo.custom_call @{target}({of}) : ({_T}) -> {_T}"
+    yield from (
+        f"%v = stablehlo.custom_call @{target}({of}) : ({_T}) -> {_T}"
+        for target in ("Sharding", "SPMDShardToFullShape")
+        for of in ("%a", "%n")
+    )
     for of in ("%a", "%c"):
         yield f"""%four = stablehlo.constant dense<4> : tensor<i32>
           %v = stablehlo.set_dimension_size {of}, %four, dim = 0 : ({_T}, tensor<i32>) -> {_T}"""
