@@ -81,6 +81,21 @@ def test_what_was_tried_and_computed_right_is_known(version: str, feature: str, 
     assert bool(untried_for(release, {feature})) is not says
 
 
+def test_what_was_tried_is_what_another_fails_on() -> None:
+    """Where a form has another name, what was tried with it says nothing any more."""
+    features = {(one.distribution, one.feature) for one in advisories()}
+    stale = [
+        row.where
+        for row in rows("tried", "tried")
+        if not any(
+            (other, row.text("feature")) in features
+            for other in ("jaxlib", "tensorflow", "torch-xla")
+            if other != normalize_name(row.text("distribution"))
+        )
+    ]
+    assert stale == []
+
+
 def test_what_was_tried_is_green() -> None:
     """In every Release from the oldest on in which its programs were executed."""
     path = next(one for one in ARTIFACTS if one.name.startswith("layout_of_another_rank"))
