@@ -27,6 +27,7 @@ from portable.prediction.form import (
     types,
     weaken,
 )
+from portable.prediction.functions import HANDING_ON
 from portable.prediction.windows import sums_up
 from portable.releases import capability
 
@@ -116,7 +117,7 @@ _ALIKE = kinds(
     "add and atan2 clamp compare concatenate divide maximum minimum multiply or pad power remainder"
     " shift_left shift_right_arithmetic shift_right_logical subtract xor"
 )
-_HANDING_ON = kinds("call case composite func if optimization_barrier return while")
+_UNCHANGED = HANDING_ON | kinds("optimization_barrier return")
 _ON_SIGNED = kinds("abs reduce select_and_scatter sign sort")
 # Those that return what they take in another shape.
 _RESHAPED = kinds("broadcast broadcast_in_dim optimization_barrier reshape reverse slice transpose")
@@ -844,7 +845,7 @@ def _takes_six_bits_in_a_loop(reading: Reading) -> bool:
     taken = (
         flow.type(value)
         for number in walk.within(_WHILE)
-        if reading.kinds[walk.head(number).name] not in _HANDING_ON
+        if reading.kinds[walk.head(number).name] not in _UNCHANGED
         for value in flow.operands(walk[number])
     )
     return any(one is not None and reading.element(one) in _SIX_BITS for one in taken)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from portable.prediction.form import kinds
-from portable.prediction.functions import CALLS
+from portable.prediction.functions import HANDING_ON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,6 @@ EACH = kinds("all_gather all_to_all optimization_barrier sort")
 _FUNCTION = "vhlo.func"
 # What gives what its bodies return, or the function that it calls. Of what else has a body, as a
 # reduction of nothing, the result may be another.
-_HANDING_ON = frozenset(CALLS) | kinds("case if while")
 # So often what is handed on is looked at, and what is computed from it: a function may stand behind
 # what calls it, and what one gives may be what another takes.
 _TURNS = 8
@@ -49,7 +48,7 @@ class Estimates(ABC, Generic[_T]):
         self._reading = reading
         self._known: dict[Value, _T] = {}
         handed: dict[Value, Sequence[Value]] = (
-            {} if _HANDING_ON.isdisjoint(reading.kinds) else self._handed()
+            {} if HANDING_ON.isdisjoint(reading.kinds) else self._handed()
         )
         takers = self._takers() if handed else {}
         for turn in range(_TURNS if handed else 1):
@@ -101,7 +100,7 @@ class Estimates(ABC, Generic[_T]):
 
     def _hands_on(self, operation: Head) -> bool:
         kind = self._reading.kinds[operation.name]
-        return kind == _FUNCTION or kind in _HANDING_ON
+        return kind == _FUNCTION or kind in HANDING_ON
 
     def _takers(self) -> Mapping[Value, Sequence[int]]:
         """Return, for each value, the numbers of the ops that take it."""

@@ -9,15 +9,20 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from portable.prediction.form import kinds
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from portable.prediction.forms import Reading
 
-__all__ = ["CALLS", "Functions"]
+__all__ = ["CALLS", "HANDING_ON", "Functions"]
 
 CALLS = {"vhlo.call": "callee", "vhlo.composite": "decomposition"}
 """Ops that run a function, and the attribute that names it."""
+
+HANDING_ON = CALLS.keys() | kinds("case if while")
+"""Ops that give what a function or a body gives, without their versions."""
 
 _MODULE, _FUNCTION = "builtin.module", "vhlo.func_v1"
 _MAIN = "main"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from portable.prediction.form import FormRule, kinds, ops, types
+from portable.prediction.functions import HANDING_ON
 from portable.prediction.simplified import FLOATS
 
 if TYPE_CHECKING:
@@ -25,13 +26,11 @@ _EXACT = kinds(
     " reshape reverse rng rng_bit_generator round_nearest_afz round_nearest_even select"
     " set_dimension_size sign slice sort torch_index_select transpose tuple"
 )
-# One of these Releases round alike, but not a sum of products: that some of them round once. The
-# quotient by a constant is a product with its reciprocal to some.
-_ALIKE = kinds("multiply sqrt")
+# What Releases round alike, if at all; a sum of products some of them round once. The quotient by a
+# constant is a product with its reciprocal to some.
+_ALIKE = _EXACT | HANDING_ON | kinds("multiply sqrt")
 # By way of these nothing is left of how a float was rounded.
 _ENDING = kinds("bitcast_convert compare count_leading_zeros is_finite")
-# What is followed into their bodies, and out of them.
-_HOLDING = kinds("call case composite func if module return while")
 
 
 def _takes_rounded_bits(reading: Reading) -> bool | None:
@@ -50,7 +49,7 @@ def _takes_rounded_bits(reading: Reading) -> bool | None:
     rounded = {
         (visit.number, at)
         for visit in walk
-        if reading.kinds[visit.operation.name] not in _EXACT | _HOLDING | _ALIKE
+        if reading.kinds[visit.operation.name] not in _ALIKE
         for at, type_ in enumerate(visit.operation.results)
         if reading.element(type_) in FLOATS
         if reading.kinds[visit.operation.name] not in _SUMS

@@ -11,7 +11,7 @@ from portable.prediction.simplified import FLOATS
 from portable.prediction.windows import features, signature_of, sums_up, windows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from portable.bytecode.operations import OpSignature
     from portable.prediction.forms import Reading
@@ -21,8 +21,9 @@ __all__ = ["SIGNS"]
 
 _ADD, _SUBTRACT = "vhlo.add", "vhlo.subtract"
 _CONVOLUTION, _DIVIDE = "vhlo.convolution", "vhlo.divide"
-_DOT, _REDUCE, _REDUCE_WINDOW = "vhlo.dot", "vhlo.reduce", "vhlo.reduce_window"
-_DOTS, _REDUCE_SCATTER = (_DOT, "vhlo.dot_general"), "vhlo.reduce_scatter"
+_DOT, _DOT_GENERAL = "vhlo.dot", "vhlo.dot_general"
+_REDUCE, _REDUCE_WINDOW = "vhlo.reduce", "vhlo.reduce_window"
+_REDUCE_SCATTER = "vhlo.reduce_scatter"
 # What asks for the sign of a zero; and what may, by the order that it compares in.
 _ASKING = kinds("atan2 bitcast_convert divide power rsqrt")
 _PERHAPS_ASKING = kinds("compare sort")
@@ -37,19 +38,6 @@ _PASSING = kinds(
     " multiply negate optimization_barrier pad reduce_precision remainder reshape reverse"
     " round_nearest_afz round_nearest_even select sign sine slice sort sqrt tan tanh transpose"
 )
-
-
-def _sums_of_one(reading: Reading) -> Iterator[Visit]:
-    """Yield the sums that begin with zero and take a single number: -0.0 becomes 0.0."""
-    walk, names = reading.walk, reading.kinds
-    for visit in walk.of([_CONVOLUTION, _REDUCE, _REDUCE_WINDOW]):
-        one, made, kind = signature_of(reading, visit), visit.first, names[visit.operation.name]
-        positive = made is not None and names[walk.head(made).name] in _POSITIVE
-        if (positive and kind != _CONVOLUTION) or not reading.gives(one, FLOATS):
-            continue
-        if _ENDING[kind](reading, one):
-            yield visit
-    yield from _dots_of_one(reading)
 
 
 def _convolves_one(reading: Reading, one: OpSignature) -> bool:
@@ -71,42 +59,49 @@ def _moves_over_one(reading: Reading, one: OpSignature) -> bool:
     return all(window.size == 1 for window in windows_of(reading, one))
 
 
-_ENDING: dict[str, Callable[[Reading, OpSignature], bool]] = {
+def _multiplies_one(reading: Reading, one: OpSignature) -> bool:
+    """Say whether a dot multiplies one number with one for each that it gives."""
+    left = reading.dimensions((one.operand_types or (None,))[0])
+    if left is None:
+        return False
+    if reading.kinds[one.name] == _DOT:
+        return math.prod(left[-1:]) == 1
+    places = reading.numbers(one, "lhs_contracting_dimensions")
+    return math.prod(left[at] for at in places if at < len(left)) == 1
+
+
+def _reduces_nothing(reading: Reading, one: OpSignature) -> bool:
+    """Say whether a reduce is over no dimension."""
+    return not reading.numbers(one, "dimensions")
+
+
+_DOTS = dict.fromkeys((_DOT, _DOT_GENERAL), _multiplies_one)
+# Which sums take a single number, by what says so.
+_OF_ONE = {
+    **_DOTS,
     _CONVOLUTION: _convolves_one,
     _REDUCE: _reduces_one,
     _REDUCE_WINDOW: _moves_over_one,
 }
+# Which IREE does not begin with zero.
+_AS_THEY_COME = {**_DOTS, _REDUCE: _reduces_nothing, _REDUCE_WINDOW: sums_up}
 
 
-def _dots_of_one(reading: Reading) -> Iterator[Visit]:
-    """Yield the dots that multiply one number with one for each that they give."""
-    for visit in reading.walk.of(_DOTS):
+def _sums(
+    such: Mapping[str, Callable[[Reading, OpSignature], bool]], reading: Reading
+) -> Iterator[Visit]:
+    """Yield the sums of floats of which a table says that they are such."""
+    for visit in reading.walk.of(such):
         one = signature_of(reading, visit)
-        left = reading.dimensions((one.operand_types or (None,))[0])
-        if not reading.gives(one, FLOATS) or left is None:
-            continue
-        if reading.kinds[one.name] == _DOT:
-            summed = left[-1:]
-        else:
-            places = reading.numbers(one, "lhs_contracting_dimensions")
-            summed = [left[at] for at in places if at < len(left)]
-        if math.prod(summed) == 1:
+        if reading.gives(one, FLOATS) and such[reading.kinds[one.name]](reading, one):
             yield visit
 
 
-def _sums_as_they_come(reading: Reading) -> Iterator[Visit]:
-    """Yield the sums that IREE does not begin with zero."""
-    yield from _dots_of_one(reading)
-    for visit in reading.walk.of([_REDUCE, _REDUCE_WINDOW]):
-        one = signature_of(reading, visit)
-        if not reading.gives(one, FLOATS):
-            continue
-        if reading.kinds[one.name] == _REDUCE:
-            is_such = not reading.numbers(one, "dimensions")
-        else:
-            is_such = sums_up(reading, one)
-        if is_such:
-            yield visit
+def _adds_up_what_is_positive(reading: Reading, visit: Visit) -> bool:
+    """Say whether what is reduced is no zero below zero."""
+    if reading.kinds[visit.operation.name] not in {_REDUCE, _REDUCE_WINDOW} or visit.first is None:
+        return False
+    return reading.kinds[reading.walk.head(visit.first).name] in _POSITIVE
 
 
 def _sums_with_zero(reading: Reading) -> Iterator[Visit]:
@@ -118,7 +113,9 @@ def _sums_with_zero(reading: Reading) -> Iterator[Visit]:
     for visit in reading.walk.of([_REDUCE_SCATTER]):
         if reading.gives(visit.operation, FLOATS):
             yield visit
-    yield from _sums_of_one(reading)
+    for visit in _sums(_OF_ONE, reading):
+        if not _adds_up_what_is_positive(reading, visit):
+            yield visit
 
 
 def _loses_the_sign(of: Callable[[Reading], Iterator[Visit]], reading: Reading) -> bool | None:
@@ -138,7 +135,7 @@ def _loses_the_sign(of: Callable[[Reading], Iterator[Visit]], reading: Reading) 
     return False
 
 
-_SUMS = ops(_ADD, _SUBTRACT, _CONVOLUTION, *_DOTS, _REDUCE, _REDUCE_SCATTER, _REDUCE_WINDOW)
+_SUMS = ops(_ADD, _SUBTRACT, _REDUCE_SCATTER, *_OF_ONE)
 _ASKED = ops(*_ASKING, *_PERHAPS_ASKING)
 
 SIGNS: dict[str, FormRule] = {
@@ -146,7 +143,7 @@ SIGNS: dict[str, FormRule] = {
         partial(_loses_the_sign, _sums_with_zero), (_ASKED, _SUMS), across=True
     ),
     "sum that begins with no zero where the sign of a zero matters": FormRule(
-        partial(_loses_the_sign, _sums_as_they_come), (_ASKED, _SUMS), across=True
+        partial(_loses_the_sign, partial(_sums, _AS_THEY_COME)), (_ASKED, _SUMS), across=True
     ),
 }
 """Forms as advisories.toml names them, each with how to find it; see `forms`."""

@@ -120,6 +120,7 @@ class Walk:
         self.around, self.apart = array("q"), bytearray()
         self.constants: dict[int, Head] = {}
         self._numbers: dict[str, Sequence[int]] = {}
+        self._within: dict[str, frozenset[int]] = {}
         self._read(uses)
 
     def _read(self, uses: Iterable[tuple[Operation, tuple[Source | None, ...]]]) -> None:
@@ -192,13 +193,15 @@ class Walk:
                 return
             yield visit
 
-    def within(self, name: str) -> set[int]:
+    def within(self, name: str) -> frozenset[int]:
         """Return the operations that stand in ones of a name, as `of` takes it, however deep."""
-        outer, found = {visit.number for visit in self.of([name])}, set[int]()
-        for number, around in enumerate(self.around):
-            if around in outer or around in found:
-                found.add(number)
-        return found
+        if name not in self._within:  # several forms ask for the same
+            outer, found = {visit.number for visit in self.of([name])}, set[int]()
+            for number, around in enumerate(self.around):
+                if around in outer or around in found:
+                    found.add(number)
+            self._within[name] = frozenset(found)
+        return self._within[name]
 
     def head(self, number: int) -> Head:
         """Return what an operation is."""
