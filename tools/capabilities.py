@@ -686,9 +686,8 @@ def _learnt(
 
     def advised(program: Program, end: Ability) -> bool | None:
         subject = examine(program.artifact)
-        forms = {name for name, occurs in subject.forms.items() if occurs is not False}
-        certain = {*subject.present, *(name for name in forms if subject.forms[name])}
-        found = advisories_for(release, {*subject.present, *forms})
+        certain = {*subject.present, *(name for name, occurs in subject.forms.items() if occurs)}
+        found = advisories_for(release, {*subject.present, *subject.forms})
         if any(one.effect is _EFFECTS.get(end) and one.feature in certain for one in found):
             return True
         return None if found else False

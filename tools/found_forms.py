@@ -61,7 +61,7 @@ def _found() -> dict[str, dict[str, set[str]]]:
     found = {form: {answer: set[str]() for answer in _ANSWERS.values()} for form in forms}
     for name, path in _paths():
         for form, occurs in examine(Artifact.load(path)).forms.items():
-            if occurs is not False and (form in found or form in PARTS):
+            if form in found or form in PARTS:
                 found[form][_ANSWERS[occurs]].add(name)
     return found
 

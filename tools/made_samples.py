@@ -152,8 +152,7 @@ def _predicted(data: bytes) -> str:
         said: list[object] = [found.record()]
         known = subjects(found)
         for entry, one in known.items():
-            forms = {form: answer for form, answer in one.forms.items() if answer is not False}
-            said += [entry, forms, sorted(one.signatures or ()), sorted(one.present)]
+            said += [entry, one.forms, sorted(one.signatures or ()), sorted(one.present)]
         for verdict in predict_all(known, [find_release(_READER)], stage=Stage.EXECUTE):
             said.append(verdict.record())
         return json.dumps(said, default=str)

@@ -129,7 +129,7 @@ def _four_bits() -> Iterator[Subject]:
 
 
 def _stages() -> Iterator[tuple[Subject, Stage]]:
-    forms = {one: None if "i4" in one else False for one in FORMS}
+    forms = {one: None for one in FORMS if "i4" in one}
     perhaps = replace(_EMPTY, forms=forms, devices=2)
     ops = replace(_EMPTY, signatures=frozenset({"unheard f32", "custom_call a", "add f32"}))
     header = replace(_EMPTY, signatures=None)

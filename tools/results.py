@@ -207,7 +207,7 @@ def _said_otherwise(path: Path) -> Iterator[str]:
 def _subject(one: Subject) -> dict[str, object]:
     """Return what predictions know of an artifact, beside what `inspect` says."""
     return {
-        "forms": {form: answer for form, answer in one.forms.items() if answer is not False},
+        "forms": dict(one.forms),
         "signatures": sorted(one.signatures or ()),
         "present": sorted(one.present),
         "removed": one.removed,

@@ -17,6 +17,7 @@ from compat_tests.adversarial.generators.containers import CONTAINERS
 from compat_tests.adversarial.generators.packing import PACKED
 from compat_tests.adversarial.measuring import measured, size_of
 from compat_tests.helpers.thorough import some
+from compat_tests.helpers.written import Program, Step
 from portable.containers import MalformedContainer, open_container
 
 if TYPE_CHECKING:
@@ -58,6 +59,22 @@ def test_what_reads_a_container_is_linear(name: str, job: str, tmp_path: Path) -
     assert taken.seconds < FLOOR_SECONDS + SECONDS * size
     assert taken.resident < FLOOR_BYTES + RESIDENT * size
     assert taken.printed < 10_000 + PRINTED * size
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak of memory")
+def test_artifacts_are_not_kept_while_others_are_read(tmp_path: Path) -> None:
+    """A gate over many takes little more memory than of one, not that of all of them."""
+    program = Program()
+    type_ = program.tensor(program.scalar("f32_v1"), 4)
+    for count in (1, 24):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        for at in range(count):
+            steps = [Step("add_v1", [each, each], type_) for each in range(3000 + at)]
+            (folder / f"{at}.mlir.bc").write_bytes(program.written([type_], steps))
+    one, many = (measured("gate json", tmp_path / name) for name in ("1", "24"))
+    assert (one.status, many.status) == (1, 1), many.said  # a module has functions alone
+    assert many.resident < one.resident + (40 << 20)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for open files")

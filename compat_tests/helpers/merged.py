@@ -71,6 +71,7 @@ _HOLDING = {
     "off-axes": (1, 4),
     "positive-bases": (1, 4),
     "small-exponents": (0, 63),
+    "no-negative-zero": (1, 4),
 }
 
 

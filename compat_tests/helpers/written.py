@@ -13,6 +13,7 @@ from portable.bytecode.layouts import table
 from portable.bytecode.vhlo import END
 from portable.bytecode.vhlo import op as row_of
 from portable.prediction import examine
+from portable.prediction.forms import FORMS
 
 __all__ = ["Part", "Program", "Step", "joined", "signed"]
 
@@ -106,7 +107,7 @@ class Program:
             [top],
             producer="StableHLO_v1.9.0",
         )
-        return dict(examine(Artifact.from_bytes(bytes(written))).forms)
+        return _forms(bytes(written))
 
     def constant(self, type_: int, data: bytes) -> Step:
         """Return an op that gives a constant."""
@@ -116,7 +117,7 @@ class Program:
 
     def forms_of(self, arguments: Sequence[int], steps: Sequence[Step]) -> dict[str, bool | None]:
         """Return the forms of a module with ops one after the other."""
-        return dict(examine(Artifact.from_bytes(self.written(arguments, steps))).forms)
+        return _forms(self.written(arguments, steps))
 
     def written(self, arguments: Sequence[int], steps: Sequence[Step]) -> bytes:
         """Return a module with ops one after the other.
@@ -208,3 +209,8 @@ def joined(parts: Iterable[Part]) -> Part:
 def _code(kind: str, name: str) -> int:
     codes = {layout.name: code for code, layout in reversed(table("vhlo", kind).items())}
     return codes[name]
+
+
+def _forms(data: bytes) -> dict[str, bool | None]:
+    """Return for each form whether an artifact has it."""
+    return dict.fromkeys(FORMS, False) | dict(examine(Artifact.from_bytes(data)).forms)

@@ -270,7 +270,7 @@ def test_zeros_of_a_constant_are_counted_wrongly_where_it_is_said(
         for bits, (body, has) in itertools.product((8, 16, 32, 64), COUNTED.items()):
             kind = f"tensor<3xi{bits}>"
             artifact = serialize(ZEROS.format(kind, body.format(kind)), "0.9.0", expand=False)
-            form = examine(artifact).forms["count_leading_zeros of a negative constant"]
+            form = examine(artifact).occurs("count_leading_zeros of a negative constant")
             assert form is (has if bits < 64 else False)
             numbers, zeros = (one.tolist() for one in executor.compile(artifact).run([]))
             right = [bits - (number % (1 << bits)).bit_length() for number in numbers]
@@ -292,8 +292,8 @@ def test_arguments_and_what_is_called_may_be_constant() -> None:
     """
     programs = {function.format("@main"): False, calls + function.format("private @f"): None}
     for text, has in programs.items():
-        forms = examine(serialize(text, "0.9.0", expand=False)).forms
-        assert forms["count_leading_zeros of a negative constant"] is has
+        subject = examine(serialize(text, "0.9.0", expand=False))
+        assert subject.occurs("count_leading_zeros of a negative constant") is has
 
 
 @pytest.mark.parametrize(

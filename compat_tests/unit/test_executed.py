@@ -46,7 +46,7 @@ def _advised(run: Run, name: str, ending: Ending) -> bool:
     release = find_release(run.release)
     subject = _subject(name)
     return any(
-        subject.forms.get(advisory.feature, advisory.feature in subject.present) is not False
+        advisory.feature in {*subject.present, *subject.forms}
         for advisory in advisories_for(release)
         if advisory.effect is EFFECTS[ending]
     )

@@ -44,7 +44,7 @@ def test_the_table_has_what_the_corpus_has() -> None:
 def test_what_the_corpus_has_is_not_doubted() -> None:
     """The form occurs in no artifact that a library wrote."""
     for data in samples().values():
-        assert examine(Artifact.from_bytes(data)).forms[FORM] is False
+        assert examine(Artifact.from_bytes(data)).occurs(FORM) is False
 
 
 def test_another_kind_is_never_predicted_to_be_read() -> None:

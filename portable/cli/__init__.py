@@ -68,8 +68,8 @@ def main(arguments: list[str] | None = None) -> int:
     """
     words = sys.argv[1:] if arguments is None else arguments
     if arguments is None:
-        # A command lives for milliseconds; what runs long runs in a child process.
-        gc.disable()
+        # Most commands end before; what was read of an artifact is in cycles, and many may be read.
+        gc.set_threshold(20_000, 2, 2)
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
                 signal.signal(number, _end)

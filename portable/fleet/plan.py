@@ -321,8 +321,7 @@ def _pinned(subject: Subject, target: Version) -> Subject:
         required=min(subject.required or target, target),
         features=[one for one in subject.features if one.version <= target],
         present=subject.present - _BY_PIN,
-        forms={form: occurs for form, occurs in subject.forms.items() if form not in _BY_PIN}
-        | dict.fromkeys(_BY_PIN & subject.forms.keys(), False),
+        forms={form: occurs for form, occurs in subject.forms.items() if form not in _BY_PIN},
     )
 
 

@@ -6,6 +6,7 @@ A plan asks again what an audit has read: millions of artifacts, but few differe
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from portable.containers.container import Opener
@@ -45,7 +46,7 @@ def write_subject(subject: Subject) -> str:
                 [one.name, str(one.last), str(one.refused), one.reason] for one in subject.removed
             ],
             "forms": [
-                sorted(name for name, occurs in subject.forms.items() if occurs is one)
+                sorted(name for name in subject.searched if subject.occurs(name) is one)
                 for one in _OCCURS
             ],
             "present": sorted(subject.present),
@@ -77,7 +78,8 @@ def read_subject(text: str) -> Subject:
 
 
 def _subject(found: Mapping[str, Any]) -> Subject:
-    signatures, forms = found["signatures"], map(_words, found["forms"])
+    signatures = found["signatures"]
+    forms = dict(zip(_OCCURS, map(_words, found["forms"]), strict=True))
     return Subject(
         claimed=_version(found["claimed"]),
         format=int(found["format"]),
@@ -91,8 +93,9 @@ def _subject(found: Mapping[str, Any]) -> Subject:
             for name, last, refused, reason in map(_words, found["removed"])
         ],
         forms={
-            name: occurs for occurs, names in zip(_OCCURS, forms, strict=True) for name in names
+            name: occurs for occurs, names in forms.items() if occurs is not False for name in names
         },
+        searched=frozenset(chain.from_iterable(forms.values())),
         unknown=tuple(_words(found["unknown"])),
         opener=_opener(found["opener"]),
         unreadable=str(found["too_deep"]),

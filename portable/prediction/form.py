@@ -93,7 +93,6 @@ class FormSearch:
 
     def __init__(self, rules: Mapping[str, FormRule]) -> None:
         self._names = [*rules]
-        self._absent: dict[str, bool | None] = dict.fromkeys(rules, False)
         self._rules = [*rules.values()]
         # By each name of the first group that they need; by "" those that need nothing.
         self._needing: dict[str, list[int]] = {}
@@ -111,20 +110,22 @@ class FormSearch:
             among: Those that are looked for; None for all.
 
         Returns:
-            For each form whether it occurs, None for perhaps.
+            True for each form that occurs, None for each that perhaps does.
 
         Raises:
             MalformedArtifact: The bytes do not make sense.
         """
         occurring, needing = reading.occurring, self._needing
         possible = {number for one in ("", *occurring) for number in needing.get(one, ())}
-        found = self._absent.copy()
+        found: dict[str, bool | None] = {}
         for number in sorted(possible):  # what is wrong first in the order of the table is said
             name, rule = self._names[number], self._rules[number]
             if among is not None and name not in among:
                 continue
-            if not any(map(occurring.isdisjoint, rule.needs[1:])):
-                found[name] = rule.find(reading)
+            if any(map(occurring.isdisjoint, rule.needs[1:])):
+                continue
+            if (occurs := rule.find(reading)) is not False:
+                found[name] = occurs
         return found
 
 

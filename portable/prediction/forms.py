@@ -970,7 +970,7 @@ def forms_in(reading: Reading) -> dict[str, bool | None]:
         reading: An artifact's ops and entries.
 
     Returns:
-        For each form whether it occurs, None for perhaps.
+        True for each form that occurs, None for each that perhaps does.
 
     Raises:
         MalformedArtifact: The bytes do not make sense.
@@ -989,10 +989,7 @@ def _add(
     found: dict[str, bool | None], search: FormSearch, before: Reading, reading: Reading
 ) -> None:
     """Add the forms that were not found before and occur in another reading: as perhaps."""
-    absent = {name for name, has in found.items() if has is False}
     # What follows the values of both need not be there at once.
     for name in _FOLLOWING:
         vars(before).pop(name, None)
-    found.update(
-        (name, None) for name, has in search.forms_in(reading, absent).items() if has is not False
-    )
+    found.update(dict.fromkeys(search.forms_in(reading, FORMS.keys() - found.keys())))

@@ -229,7 +229,8 @@ class _Elements:
         self._pool = pool
         # Of each type its text, and whether its tensors have no elements.
         self._known: dict[int | None, tuple[str, bool]] = {None: ("unknown", False)}
-        self._inner = functools.cache(self._text)
+        # Of a method it would be a cycle, and all that was read would stay until it is collected.
+        self._inner = functools.cache(functools.partial(_text, pool))
 
     def of(self, type_: int | None) -> str:
         """Return the element type of a tensor, with `?` if its shape is dynamic, or any type."""
@@ -248,13 +249,6 @@ class _Elements:
             known = self._known[type_] = self._find(entry), is_none
         return known or ("unknown", False)
 
-    def _text(self, element: int) -> str:
-        # Parameters of quantization do not decide whether a compiler supports it.
-        inner = self._pool.type(element).name.removesuffix("_v1")
-        return (
-            inner if inner.startswith("quant") else brief(type_text(self._pool, element, _INSIDE))
-        )
-
     def _find(self, entry: PoolEntry) -> str:
         element, shape = entry.fields.get("element"), entry.fields.get("shape")
         if not isinstance(element, int):
@@ -265,3 +259,9 @@ class _Elements:
         dynamic = isinstance(shape, list) and any(size < 0 for size in shape)
         bounded = entry.fields.get("encoding") is not None
         return text + "?" * dynamic + "bounded" * bounded
+
+
+def _text(pool: Pool, element: int) -> str:
+    # Parameters of quantization do not decide whether a compiler supports it.
+    inner = pool.type(element).name.removesuffix("_v1")
+    return inner if inner.startswith("quant") else brief(type_text(pool, element, _INSIDE))

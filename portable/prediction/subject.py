@@ -27,6 +27,7 @@ from portable.releases.capability import computed_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from portable.artifact import ArtifactLike
     from portable.bytecode.operations import OpSignature
@@ -67,7 +68,8 @@ class Subject:
             `location:file_line_col_range`.
         kinds: The kinds of `present` that were looked for; what is of another kind may be there.
         removed: Forms that newer readers do not know any more.
-        forms: For each form of `portable.prediction.forms`, whether it occurs; None for perhaps.
+        forms: The forms of `portable.prediction.forms` that occur, or, with None, perhaps do.
+        searched: The forms that were looked for; another may be there.
         unknown: What the tables do not know, which may be newer than them.
         custom_calls: The targets of custom calls.
         devices: For how many devices the module says that it is.
@@ -93,6 +95,7 @@ class Subject:
     kinds: frozenset[str] = frozenset()
     removed: Sequence[RemovedForm] = ()
     forms: Mapping[str, bool | None] = field(default_factory=dict)
+    searched: AbstractSet[str] = frozenset()
     unknown: Sequence[str] = ()
     custom_calls: frozenset[str] = frozenset()
     devices: int = 1
@@ -108,8 +111,11 @@ class Subject:
     @classmethod
     def claim(cls, version: Version | None, format_: int, opener: Opener | None = None) -> Subject:
         """Return what a header alone says, taken at its word: that there is nothing else in it."""
-        absent = dict.fromkeys(FORMS, False)
-        return cls(version, format_, version, kinds=_KINDS, forms=absent, opener=opener)
+        return cls(version, format_, version, kinds=_KINDS, searched=FORMS.keys(), opener=opener)
+
+    def occurs(self, form: str) -> bool | None:
+        """Say whether a form occurs; None for perhaps."""
+        return self.forms.get(form, False if form in self.searched else None)
 
     def names(self, kind: str) -> frozenset[str]:
         """Return the names of one kind that occur."""
@@ -261,6 +267,7 @@ def subject_of(reading: Reading, analysis: Analysis) -> Subject:
         kinds=_KINDS,
         removed=analysis.removed,
         forms=forms,
+        searched=FORMS.keys(),
         unknown=(*analysis.unknown, *sorted(reading.unread)),
         custom_calls=calls,
         devices=_devices(reading),

@@ -345,7 +345,7 @@ class _Facts(NamedTuple):
             forms=tuple(
                 (row, occurs)
                 for row in refusals(subject.present)
-                if (occurs := subject.forms.get(row.form)) is not False
+                if (occurs := subject.occurs(row.form)) is not False
             ),
             features=tuple(one for one in occurring.items() if one[0] not in assumed),
             assumed=tuple(sorted(assumed)),
@@ -699,8 +699,8 @@ def _unless(feature: str) -> str:
 
 def _present(feature: str, subject: Subject) -> bool | None:
     """Return whether a Feature occurs; None when the bytes that are looked at do not show it."""
-    if feature in subject.forms:
-        return subject.forms[feature]
+    if feature in subject.searched:
+        return subject.occurs(feature)
     if feature.endswith(PRODUCER):
         return False
     kind, colon, _ = feature.partition(":")

@@ -35,9 +35,7 @@ def _artifact(text: str) -> Artifact:
 def test_what_may_be_folded_away_is_doubted(part: int) -> None:
     """Perhaps it is, of each that was folded, and of one other."""
     some = dict([*programs()][part::_PARTS])
-    doubted = {
-        name for name, text in some.items() if examine(_artifact(text)).forms[_FORM] is not False
-    }
+    doubted = {name for name, text in some.items() if _FORM in examine(_artifact(text)).forms}
     assert doubted - {_KEPT} == FOLDED & some.keys()
 
 
