@@ -115,6 +115,8 @@ constant\tcxx\tf6
 reshape\tccc\tf6
 collective_broadcast\trrr\tf32
 all_to_all\trrr\tf32
+iota\trrr\ti32 -> i1;i64 -> i1;i64 -> i2
+iota\t--r\ti32 -> i1 of nothing
 pool\trrr\tf32
 pool\tckr\tf32 apart
 """
@@ -178,6 +180,10 @@ def small_table(put_table: Callable[[str], None]) -> None:
         ("0.9.0", "reshape f6 of nothing", Ability.UNTRIED),
         ("0.9.0", "collective_broadcast f32 of nothing", Ability.REFUSES),
         ("0.9.0", "all_to_all f32 of nothing", Ability.UNTRIED),
+        # What fails with other operands is not removed before.
+        ("0.9.0", "iota i32 -> i1 of nothing", Ability.REFUSES),
+        ("0.9.0", "iota i64 -> i1 of nothing", Ability.UNTRIED),
+        ("0.9.0", "iota i64 -> i2 of nothing", Ability.COMPUTES),
         # Windows that do not overlap have rows of their own, or those of any.
         ("0.5.0", "pool f32 apart", Ability.COMPUTES),
         ("0.7.0", "pool f32 apart", Ability.COMPILES),

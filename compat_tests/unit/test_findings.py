@@ -73,6 +73,9 @@ WITHOUT = {
     ),
     "i2-computed-in-bodies": "mended in 0.7.1, which computes i2 wrongly otherwise",
     "power-of-few-bits": "mended in 0.7.1",
+    **dict.fromkeys(
+        ("eleven-crash", "halves-taken-apart-crash"), "mended in 0.4.24, and not on all processors"
+    ),
     "fft-in-a-loop-crash": "mended in 0.7.2",
     "fft-in-a-loop-crash-tensorflow": "mended in 2.21.0",
     "fft-in-a-loop-crash-torch-xla": "as in jaxlib, which mended it in 0.7.2",

@@ -744,3 +744,39 @@ def test_a_damaged_byte_ends_no_search(name: str, at: int, value: int) -> None:
     data = bytearray(Path(artifact_of(name)).read_bytes())
     data[at] = value
     assert examine(Artifact.from_bytes(bytes(data))).forms
+
+
+_HALVES = "integers, parts or norms of several f16 or f8"
+_ELEVEN = "computation of several f8E4M3B11FNUZ"
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "types", "found"),
+    [
+        ("is_finite_v1", (17,), ("f16_v1", "bool_v1"), {_HALVES}),
+        ("is_finite_v1", (17,), ("bf16_v1", "bool_v1"), set()),
+        ("is_finite_v1", (2,), ("f16_v1", "bool_v1"), set()),
+        ("is_finite_v1", (), ("f16_v1", "bool_v1"), set()),
+        ("convert_v1", (3, 5), ("f8E5M2_v1", "i32_v1"), {_HALVES}),
+        ("convert_v1", (3, 5), ("f8E5M2_v1", "ui8_v1"), {_HALVES}),
+        ("convert_v1", (3, 5), ("f8E5M2_v1", "bool_v1"), set()),
+        ("convert_v1", (3, 5), ("f8E5M2_v1", "f32_v1"), set()),
+        ("convert_v1", (3, 5), ("i32_v1", "f16_v1"), set()),
+        ("convert_v1", (3, 5), ("f32_v1", "f8E4M3B11FNUZ_v1"), {_ELEVEN}),
+        ("log_plus_one_v1", (-1,), ("f8E4M3B11FNUZ_v1",) * 2, {_HALVES, _ELEVEN}),
+        ("log_plus_one_v1", (17,), ("f32_v1", "f32_v1"), set()),
+        ("sine_v1", (17,), ("f16_v1", "f16_v1"), set()),
+        ("sine_v1", (17,), ("f8E4M3B11FNUZ_v1",) * 2, {_ELEVEN}),
+        ("sine_v1", (1, 2), ("f8E4M3B11FNUZ_v1",) * 2, set()),
+    ],
+)
+def test_what_is_taken_apart_is_several_halves(
+    op: str, shape: tuple[int, ...], types: tuple[str, str], found: set[str]
+) -> None:
+    """Of one and two numbers LLVM makes no vectors, and of those of bf16 others."""
+    program = Program()
+    given, made = (program.tensor(program.scalar(one), *shape) for one in types)
+    # Of what a module takes itself the type is not followed.
+    barrier = Step("optimization_barrier_v1", [0], given)
+    forms = program.forms_of([given], [barrier, Step(op, [1], made), Step("return_v1", [2], [])])
+    assert {one for one in (_HALVES, _ELEVEN) if forms[one] is None} == found

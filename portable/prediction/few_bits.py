@@ -1,13 +1,15 @@
 """Numbers of a byte and less, which compilers compute as wider ones and do not always bring back.
 
-IREE computes floats of a byte as f32, and XLA integers of four bits as those of eight.
+IREE computes floats of a byte as f32, XLA as f16, and integers of four bits as those of eight.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from portable.bytecode.operations import like
+from portable.prediction.applied import APPLYING
 from portable.prediction.computing import F8
 from portable.prediction.form import ELEMENTWISE, FormRule, kinds, ops, taken, types, weaken
 
@@ -33,6 +35,7 @@ _NARROW = frozenset({"i2_v1", "i4_v1", "ui2_v1"})
 _FOUR_BITS = {"i4_v1": "i8_v1", "ui4_v1": "ui8_v1"}
 # What may give a number that the type does not hold.
 _OVERFLOWING = kinds("abs add divide multiply negate not popcnt power shift_left subtract")
+_WHOLE = ("i", "ui")
 _CONVERT, _POPCNT, _POWER = "vhlo.convert_v1", "vhlo.popcnt_v1", "vhlo.power_v1"
 # What gives one of the numbers that it takes.
 _GIVING = kinds("clamp maximum minimum")
@@ -40,6 +43,16 @@ _ROUNDING = ELEMENTWISE - _GIVING - kinds("abs negate select") | kinds(
     "batch_norm_grad batch_norm_inference batch_norm_training convolution dot dot_general"
     " dynamic_conv dynamic_iota einsum fft iota reduce_precision rng unary_einsum"
 )
+# What looks into the parts of a float; see `_looks_into_halves`.
+_LOOKING = kinds(
+    "batch_norm_grad batch_norm_inference batch_norm_training convert exponential_minus_one"
+    " is_finite log_plus_one rng"
+)
+_HALVES = F8 | {"f16_v1"}
+_ELEVEN = "f8E4M3B11FNUZ_v1"
+_FEW = 2
+# What computes no numbers.
+_BESIDE = kinds("call composite constant func return")
 # What may give a negative number of positive ones: f8E8M0FNU has none.
 _TO_NEGATIVE = kinds("cosine log negate sine subtract tan")
 
@@ -96,6 +109,41 @@ def _reads_nan(reading: Reading) -> bool | None:
     return False
 
 
+def _looks_into_halves(reading: Reading) -> bool | None:
+    """Find perhaps an op that looks into parts of several f16 or f8, or an integer of them.
+
+    LLVM does so with all of them at once, and where that ends a process depends on how many there
+    are, in which shape, and beside what: 17 in a row always did, and two never.
+    """
+    for visit in _used(reading, *_LOOKING):
+        given = {*taken(reading, visit)} or _HALVES  # of what a body takes it is not followed
+        if _HALVES.isdisjoint(given) or not _are_several(reading, visit):
+            continue
+        made = reading.element(reading.result(visit.operation))
+        if visit.name != _CONVERT or made.startswith(_WHOLE):
+            return None
+    return False
+
+
+def _computes_elevens(reading: Reading) -> bool | None:
+    """Find perhaps an op that computes several f8E4M3B11FNUZ, or takes them."""
+    for visit in reading.walk:
+        if reading.kinds[visit.operation.name] in _BESIDE or not _are_several(reading, visit):
+            continue
+        if _ELEVEN in {*map(reading.element, visit.operation.results), *taken(reading, visit)}:
+            return None
+    return False
+
+
+def _are_several(reading: Reading, visit: Visit) -> bool:
+    """Say whether an op computes more than two numbers, or stands in a body that is applied."""
+    around = reading.walk.around[visit.number]
+    if around >= 0 and reading.kinds[reading.walk.head(around).name] in APPLYING:
+        return True
+    shapes = (reading.dimensions(type_) for type_ in visit.operation.results)
+    return any(shape is None or not 0 <= math.prod(shape) <= _FEW for shape in shapes)
+
+
 def _widens_what_overflows(reading: Reading) -> bool | None:
     """Find perhaps a convert to a byte of integers of four bits that an op computes.
 
@@ -127,6 +175,10 @@ FEW_BITS: dict[str, FormRule] = {
     "convert to integers of a byte of what an op computes of i4 or ui4": FormRule(
         _widens_what_overflows, (types(_FOUR_BITS), ops(_CONVERT)), across=True
     ),
+    "integers, parts or norms of several f16 or f8": FormRule(
+        _looks_into_halves, (types(_HALVES), ops(*_LOOKING)), across=True
+    ),
+    "computation of several f8E4M3B11FNUZ": FormRule(_computes_elevens, (types([_ELEVEN]),)),
     # Perhaps of a negative number.
     "popcnt of i4": weaken(_computes({"i4_v1"}, _POPCNT)),
     # Perhaps of -1 to a negative power.

@@ -159,10 +159,23 @@ class Abilities(NamedTuple):
             return found if tried or found not in _FAILED else Ability.UNTRIED
         # A compiler that removes it looks at none of those that it knows. What is returned it makes
         # a constant.
-        results = types.rpartition("-> ")[2].split()
-        if not _FAILED.isdisjoint(self._found("constant", one, position) for one in results):
+        results = types.rpartition("-> ")[2]
+        made = (self._found("constant", one, position) for one in results.split())
+        if not _FAILED.isdisjoint(made):
+            return Ability.UNTRIED
+        if found in _FAILED and self._fails_of_nothing(op, results, position):
             return Ability.UNTRIED
         return Ability.UNTRIED if op in COMMUNICATING and found in _FAILED else Ability.COMPUTES
+
+    def _fails_of_nothing(self, op: str, results: str, position: int) -> bool:
+        """Say whether an op fails without elements, of other operands and the same results."""
+        return any(
+            types.removesuffix(OF_NOTHING).rpartition("-> ")[2] == results
+            for outcomes, listed in self.rows.get(op, ())
+            if _LETTERS[outcomes[position]] in _FAILED
+            for types in _listed(listed)
+            if types.endswith(OF_NOTHING)
+        )
 
     def _found(self, op: str, types: str, position: int) -> Ability | None:
         for outcomes, listed in self.rows.get(op, ()):
