@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from portable.bytecode.entries import Blob
 from portable.bytecode.operations import like
-from portable.prediction.form import NEGATIVE, FormRule, ops, repeated, signed, types, weaken
+from portable.prediction.form import NEGATIVE, FormRule, kinds, ops, repeated, signed, types, weaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +48,10 @@ _LARGEST_SCALAR = 16
 _TOGETHER = frozenset({_ADD, _MULTIPLY, _AND, _MAXIMUM, _MINIMUM, "vhlo.or", "vhlo.xor"})
 # What is no other number if it is computed with another time.
 _IDEMPOTENT = frozenset({_AND, _MAXIMUM, _MINIMUM, "vhlo.or"})
+# What chooses one of two values, or some of each, and gives the same however often it does.
+_CHOOSING = _IDEMPOTENT | kinds("compare constant not return select")
+# How many elements of a dimension XLA reduces at a time.
+_AT_A_TIME = 32
 INLINED = frozenset({"vhlo.call", "vhlo.composite"})
 """What may be any other op when it is inlined."""
 # Infinity of floats of so many bytes, and one.
@@ -77,12 +81,14 @@ class _Applied(NamedTuple):
         roots: What each result of the body is: an op, without its version, of two different
             arguments; nothing for an argument, `?` for what is computed from other things.
         folded: For each operand whether it is computed from constants alone.
+        number: The op's number.
     """
 
     op: Head
     starts: Sequence[Head | None]
     roots: Sequence[str]
     folded: Sequence[bool]
+    number: int
 
 
 def applied_bodies(reading: Reading, *names: str) -> Iterator[_Applied]:
@@ -108,7 +114,7 @@ def _applied(reading: Reading, owner: Visit, roots: Sequence[str]) -> _Applied:
     makers = [one and reading.walk.head(one[0]) for one in owner.sources]
     starts = [owner.constant(one) or made for one, made in zip(owner.sources, makers, strict=True)]
     alone = [bool(one and one[0] in reading.folded) for one in owner.sources]
-    return _Applied(owner.operation, starts, roots, alone)
+    return _Applied(owner.operation, starts, roots, alone, owner.number)
 
 
 def _root(reading: Reading, source: Source | None) -> str:
@@ -218,6 +224,44 @@ def _starts_otherwise(
 def _of_several(reading: Reading, one: OpSignature) -> bool:
     """Say whether a reduction is no window, and has more than one element for a result."""
     return reading.names[one.name] == _REDUCE and not _once(reading, one)
+
+
+def _differs_in_parts(reading: Reading) -> bool | None:
+    """Find perhaps a reduction of many elements that is another one of the results of parts.
+
+    XLA reduces 32 elements at a time, each time from the initial value, and then what it has. That
+    is the same where this changes nothing, and the body is one op that takes both in any order, or
+    chooses one of them.
+    """
+    many = {like(one) for one in reading.of(_REDUCE, _WINDOW) if _is_of_many(reading, one)}
+    if not many or not (many := many & reading.used):
+        return False
+    walk, computing = reading.walk, set[int]()
+    for visit in walk:
+        if reading.kinds[visit.operation.name] not in _CHOOSING:
+            computing.add(walk.around[visit.number])
+    for one in applied_bodies(reading, _REDUCE, _WINDOW):
+        if like(one.op) not in many or one.number not in computing:
+            continue
+        starts = one.starts[len(one.starts) // 2 :]
+        if any(
+            _changes(reading, start, root) is not False
+            for start, root in zip(starts, one.roots, strict=False)
+        ):
+            return None
+    return False
+
+
+def _is_of_many(reading: Reading, one: OpSignature) -> bool:
+    """Say whether a reduction is over more elements of a dimension than XLA takes at a time."""
+    if reading.names[one.name] == _WINDOW:
+        return max(reading.numbers(one, "window_dimensions"), default=0) > _AT_A_TIME
+    dimensions = reading.dimensions((one.operand_types or (None,))[0])
+    if dimensions is None:
+        return True
+    over = reading.numbers(one, "dimensions")
+    sizes = [dimensions[at] for at in over if at < len(dimensions)]
+    return min(sizes, default=0) < 0 or max(sizes, default=0) > _AT_A_TIME
 
 
 def _of_constants(
@@ -431,6 +475,9 @@ BODIES: dict[str, FormRule] = {
     ),
     "cumulative reduce_window that is padded on the other side too": FormRule(
         _scans_more, (ops(_WINDOW),)
+    ),
+    "reduction of more than 32 elements that is another one of their parts": FormRule(
+        _differs_in_parts, (ops(_REDUCE, _WINDOW),)
     ),
     # Every part of a reduction that is computed apart may begin with it.
     "reduction of several elements from an initial value that changes them": weaken(

@@ -395,6 +395,13 @@ def _takes_two_bits(*taking: str) -> FormRule:
     return FormRule(find, (types(TWO_BITS), ops(*taking)))
 
 
+def _scatters_two_bits(reading: Reading) -> bool:
+    """Find a scatter into two-bit integers that is not removed before."""
+    return any(
+        reading.gives(one, TWO_BITS) for one in reading.of(*SCATTERS) if like(one) in reading.used
+    )
+
+
 def _pads_two_bits(reading: Reading) -> bool | None:
     """Find a pad of two-bit integers that adds to an argument of main, and is returned as it is.
 
@@ -1040,6 +1047,10 @@ COMPUTED: dict[str, FormRule] = {
     "channel of all_gathers of several ranks": _several_ranks("vhlo.all_gather"),
     "collective op computed from another of its channel": FormRule(_chained, _CHANNELS),
     "convolution of i2 or ui2": _takes_two_bits(*CONVOLUTIONS),
+    # Perhaps of what is small enough.
+    "scatter into i2 or ui2": weaken(
+        FormRule(_scatters_two_bits, (types(TWO_BITS), ops(*SCATTERS)))
+    ),
     "pad of i2 or ui2": FormRule(_pads_two_bits, (types(TWO_BITS), ops(_PAD, _DYNAMIC_PAD))),
     "sort of i2 or ui2": FormRule(_sorts_two_bits, (types(TWO_BITS), ops(_SORT))),
     "all_gather or all_to_all of several operands": _several_operands(
