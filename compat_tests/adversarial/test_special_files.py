@@ -293,7 +293,8 @@ def _unzipped(path: Path) -> bytes:
     """Read what a shell that has ended already may still be writing."""
     for _ in range(100):
         with contextlib.suppress(EOFError, FileNotFoundError):
-            return gzip.decompress(path.read_bytes())
+            if written := gzip.decompress(path.read_bytes()):  # of an empty file it is empty
+                return written
         time.sleep(0.1)
     raise AssertionError(f"{path} is never whole")
 

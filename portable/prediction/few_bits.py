@@ -136,12 +136,16 @@ def _computes_elevens(reading: Reading) -> bool | None:
 
 
 def _are_several(reading: Reading, visit: Visit) -> bool:
-    """Say whether an op computes more than two numbers, or stands in a body that is applied."""
+    """Say whether an op computes more than two numbers, or stands in a body that is applied.
+
+    What is computed from constants alone is a constant before.
+    """
     around = reading.walk.around[visit.number]
     if around >= 0 and reading.kinds[reading.walk.head(around).name] in APPLYING:
         return True
     shapes = (reading.dimensions(type_) for type_ in visit.operation.results)
-    return any(shape is None or not 0 <= math.prod(shape) <= _FEW for shape in shapes)
+    several = any(shape is None or not 0 <= math.prod(shape) <= _FEW for shape in shapes)
+    return several and visit.number not in reading.folded
 
 
 def _widens_what_overflows(reading: Reading) -> bool | None:

@@ -198,11 +198,12 @@ class Executions(NamedTuple):
 
     def computes(self, outcomes: str) -> bool:
         """Say whether each of the Releases computes what has some outcomes, or was not tried."""
-        letters = zip(outcomes, self.executed, strict=True)
-        untried = Ability.UNTRIED.value
+        computes, untried = Ability.COMPUTES.value, Ability.UNTRIED.value
+        others = {*zip(outcomes, self.executed, strict=True)}
         return all(
-            letter == Ability.COMPUTES.value or (letter == untried and version in self.partly)
-            for letter, version in letters
+            letter == untried and version in self.partly
+            for letter, version in others
+            if letter != computes
         )
 
 
