@@ -8,7 +8,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["JOBS", "Taken", "measured", "size_of"]
+import pytest
+
+__all__ = ["JOBS", "ON_LINUX", "Taken", "measured", "size_of"]
+
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak of memory")
+"""What a test is marked with that asks for the memory of `Taken`; elsewhere it is not known."""
 
 _ROOT = Path(__file__).parents[2]
 # Far above what anything here takes, far below what the machine has.

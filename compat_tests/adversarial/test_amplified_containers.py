@@ -15,7 +15,7 @@ pytest.importorskip("flatbuffers", reason="writes Exported")
 
 from compat_tests.adversarial.generators.containers import CONTAINERS
 from compat_tests.adversarial.generators.packing import PACKED
-from compat_tests.adversarial.measuring import measured, size_of
+from compat_tests.adversarial.measuring import ON_LINUX, measured, size_of
 from compat_tests.helpers.thorough import some
 from compat_tests.helpers.written import Program, Step
 from portable.containers import MalformedContainer, open_container
@@ -29,6 +29,7 @@ FLOOR_SECONDS, FLOOR_BYTES = 2.0, 40 << 20
 SECONDS, RESIDENT, PRINTED = 15e-6, 100, 60  # for each byte of input
 
 
+@ON_LINUX
 @pytest.mark.parametrize("scale", [1, 8])
 @pytest.mark.parametrize("name", PACKED)
 def test_what_looks_into_packed_files_is_linear(name: str, scale: int, tmp_path: Path) -> None:
@@ -43,7 +44,7 @@ def test_what_looks_into_packed_files_is_linear(name: str, scale: int, tmp_path:
     assert taken.resident < FLOOR_BYTES + RESIDENT * size
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak of memory")
+@ON_LINUX
 @pytest.mark.parametrize("job", ["inspect json", "check json", "gate json", "predict"])
 @pytest.mark.parametrize("name", some(CONTAINERS, each=5))
 def test_what_reads_a_container_is_linear(name: str, job: str, tmp_path: Path) -> None:
@@ -61,7 +62,7 @@ def test_what_reads_a_container_is_linear(name: str, job: str, tmp_path: Path) -
     assert taken.printed < 10_000 + PRINTED * size
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the peak of memory")
+@ON_LINUX
 def test_artifacts_are_not_kept_while_others_are_read(tmp_path: Path) -> None:
     """A gate over many takes little more memory than of one, not that of all of them."""
     program = Program()

@@ -50,12 +50,18 @@ class Visit:
     @property
     def operands(self) -> tuple[int, ...]:
         """The values it uses, by their numbers."""
-        return self._walk.operands(self.number)
+        walk, at = self._walk, self.number - MOST_KEPT
+        return tuple(walk.taken[walk.begins[at] : walk.begins[at + 1]])
 
     @property
     def sources(self) -> tuple[Source | None, ...]:
         """What its operands are results of; see `Bytecode.uses`."""
-        return self._walk.sources(self.number)
+        # Forms ask for these of every op, again and again: what calls nothing costs half.
+        walk, at = self._walk, self.number - MOST_KEPT
+        first, last = walk.begins[at], walk.begins[at + 1]
+        makers = walk.makers[first:last]
+        made = zip(makers, walk.which[first:last], strict=True)
+        return tuple([one if one[0] >= 0 else None for one in made] if _NONE in makers else made)
 
     @property
     def constants(self) -> Mapping[int, Head]:
@@ -105,6 +111,10 @@ class Walk:
         around: For each operation the number of the one that it stands in; -1 for the outermost.
         apart: For each operation whether it stands in a body that numbers its own values, 0 or 1.
         constants: See `Visit`.
+        begins: Of operations of which only numbers are kept, where their operands begin.
+        taken: These operands.
+        makers: For each of them the operation that it is a result of.
+        which: And which of its results it is.
     """
 
     def __init__(
@@ -114,9 +124,8 @@ class Walk:
     ) -> None:
         self._names = names
         self._visits: list[Visit] = []
-        # Of those of which nothing else is kept, where their operands begin, and these.
-        self._begins = array("Q", [0])
-        self._operands, self._makers, self._which = array("Q"), array("q"), array("Q")
+        self.begins = array("Q", [0])
+        self.taken, self.makers, self.which = array("Q"), array("q"), array("Q")
         self.around, self.apart = array("q"), bytearray()
         self.constants: dict[int, Head] = {}
         self._numbers: dict[str, Sequence[int]] = {}
@@ -137,10 +146,10 @@ class Walk:
             else:
                 visit = Visit(self, number, name, head)
                 if sources:
-                    self._operands.extend(operation.operands)
-                    self._makers.extend([one[0] if one else _NONE for one in sources])
-                    self._which.extend([one[1] if one else 0 for one in sources])
-                self._begins.append(len(self._operands))
+                    self.taken.extend(operation.operands)
+                    self.makers.extend([one[0] if one else _NONE for one in sources])
+                    self.which.extend([one[1] if one else 0 for one in sources])
+                self.begins.append(len(self.taken))
             self._visits.append(visit)
             # Of a damaged file an op may stand behind what ends its body, and that be left out.
             depth = min(depth, len(path))
@@ -210,16 +219,3 @@ class Walk:
     def type(self, source: Source) -> int:
         """Return the type of a result of an operation."""
         return self._visits[source[0]].operation.results[source[1]]
-
-    def operands(self, number: int) -> tuple[int, ...]:
-        """Return the operands of an operation of which only numbers are kept."""
-        return tuple(self._operands[self._extent(number)])
-
-    def sources(self, number: int) -> tuple[Source | None, ...]:
-        """Return the sources of an operation of which only numbers are kept."""
-        extent = self._extent(number)
-        makers = zip(self._makers[extent], self._which[extent], strict=True)
-        return tuple([None if one[0] < 0 else one for one in makers])
-
-    def _extent(self, number: int) -> slice:
-        return slice(*self._begins[number - MOST_KEPT : number - MOST_KEPT + 2])

@@ -198,12 +198,11 @@ class Executions(NamedTuple):
 
     def computes(self, outcomes: str) -> bool:
         """Say whether each of the Releases computes what has some outcomes, or was not tried."""
-        computes, untried = Ability.COMPUTES.value, Ability.UNTRIED.value
-        others = {*zip(outcomes, self.executed, strict=True)}
+        letters = zip(outcomes, self.executed, strict=True)
+        untried = Ability.UNTRIED.value
         return all(
-            letter == untried and version in self.partly
-            for letter, version in others
-            if letter != computes
+            letter == Ability.COMPUTES.value or (letter == untried and version in self.partly)
+            for letter, version in letters
         )
 
 
